@@ -12,8 +12,8 @@ struct GpuskinCullView {
     lod_scale: f32,
 }
 
-// Bounds of a model's clips. CPU reference: pack_bounds in gpuskin-rt/src/cull.rs.
-struct GpuskinBounds {
+// Bounds of all clips of a model, and what extends them.
+struct GpuskinModelBounds {
     // Minimum corner of the bounds of all clips, model space, metres.
     minimum: vec3<f32>,
     // Distance by which layers extend the bounds, metres.
@@ -21,28 +21,7 @@ struct GpuskinBounds {
     extent: vec3<f32>,
     // Largest error of a shared pose over all clips, metres; 0 if it does not matter.
     error: f32,
-    // Per clip: minimum and maximum of x, y and z in one word each, 16 bits each, as fractions of
-    // minimum and extent. Fourth word: number of the clip's first sample, 17 bits; power of two
-    // that divides `error` to give the clip's own error, 3 bits; number of grid steps.
-    clips: array<vec4<u32>, 1018>,
 }
-
-@group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinCullParameters;
-@group(0) @binding(1) var<uniform> gpuskin_bounds: GpuskinBounds;
-@group(0) @binding(2) var<uniform> gpuskin_views: array<GpuskinCullView, gpuskin_max_views>;
-// Place records, two vectors per instance.
-@group(0) @binding(3) var<storage, read> gpuskin_places: array<vec4<u32>>;
-// Playback records of the cached poses, then of the visible instances, one after the other, up to
-// the number of palette slots. Three vectors each.
-@group(0) @binding(4) var<storage, read_write> gpuskin_visible_playbacks: array<vec4<u32>>;
-// Header: length of each list, number of instances that need a palette slot, slots assigned in the
-// first pass, number of cached poses, number of them already evaluated, padding. Then the lists,
-// one per level of detail: sets for every view, for all views together if there are several, and
-// for the second pass with occlusion culling. If poses are cached, each set has the lists of
-// instances with their own pose, then those of instances with a shared pose. An entry is a palette
-// slot and the number of the instance. Then marks, one word per instance; then cache slots, one
-// word per sample.
-@group(0) @binding(5) var<storage, read_write> gpuskin_lists: array<atomic<u32>>;
 
 const gpuskin_group_size: u32 = 64u;
 // Bit of a mark. After the first pass: the main view draws the instance. After the second: the
@@ -50,9 +29,6 @@ const gpuskin_group_size: u32 = 64u;
 const gpuskin_mark_visible: u32 = 0x80000000u;
 // Bits of a mark after the first pass: palette slot plus one, or 0.
 const gpuskin_mark_slot: u32 = 0x7fffffffu;
-
-// Playback records, three vectors per instance.
-@group(0) @binding(6) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;
 
 // Per list, the number of instances in the workgroup; last, the number that need a palette slot.
 // Later in the pass: the next free entry of each list, and the next free slot.
@@ -147,13 +123,14 @@ fn gpuskin_instance_box(number: u32) -> GpuskinInstanceBox {
     var high = vec3<f32>(1.0);
     // A blend of clips can leave the bounds of each of them.
     if (!layered && gpuskin_weight(instance, gpuskin_parameters.time) >= 1.0) {
-        let words = gpuskin_bounds.clips[instance.playback.clip & gpuskin_clip_mask].xyz;
+        let words = gpuskin_clip_bounds(instance.playback.clip & gpuskin_clip_mask).xyz;
         low = vec3<f32>(words & vec3<u32>(0xffffu)) / 65535.0;
         high = vec3<f32>(words >> vec3<u32>(16u)) / 65535.0;
     }
-    let margin = select(0.0, gpuskin_bounds.layered, layered);
-    let half = 0.5 * (high - low) * gpuskin_bounds.extent + margin;
-    let centre = gpuskin_bounds.minimum + 0.5 * (low + high) * gpuskin_bounds.extent;
+    let model = gpuskin_model_bounds();
+    let margin = select(0.0, model.layered, layered);
+    let half = 0.5 * (high - low) * model.extent + margin;
+    let centre = model.minimum + 0.5 * (low + high) * model.extent;
     bounds.edges = mat3x3<f32>(
         gpuskin_direction(instance, vec3<f32>(half.x * instance.scale, 0.0, 0.0)),
         gpuskin_direction(instance, vec3<f32>(0.0, half.y * instance.scale, 0.0)),
@@ -198,7 +175,6 @@ fn gpuskin_list_visible(
     slots_taken: u32,
 ) -> u32 {
     let lists = gpuskin_lists_per_set();
-    let first = sets.x * lists;
     for (var i = thread; i < sets.y * lists; i += gpuskin_group_size) {
         atomicStore(&gpuskin_counts[i], 0u);
     }
@@ -229,11 +205,14 @@ fn gpuskin_list_visible(
     workgroupBarrier();
     for (var i = thread; i <= sets.y * lists; i += gpuskin_group_size) {
         // The last one is the number of palette slots.
-        let at = select(i, gpuskin_max_lists, i == sets.y * lists);
+        let is_slots = i == sets.y * lists;
+        let at = select(i, gpuskin_max_lists, is_slots);
         let count = atomicLoad(&gpuskin_counts[at]);
-        if (count > 0u) {
-            let list = select(first + i, gpuskin_max_lists, i == sets.y * lists);
-            atomicStore(&gpuskin_counts[at], atomicAdd(&gpuskin_lists[list], count));
+        if (count > 0u && is_slots) {
+            atomicStore(&gpuskin_counts[at], gpuskin_reserve_slots(count, slots_taken));
+        } else if (count > 0u) {
+            let length_at = gpuskin_length_at(sets.x * lists + i);
+            atomicStore(&gpuskin_counts[at], atomicAdd(&gpuskin_lists[length_at], count));
         }
     }
     workgroupBarrier();
@@ -244,7 +223,7 @@ fn gpuskin_list_visible(
     if (slot_plus_one == 0u) {
         slot = slots_taken + atomicAdd(&gpuskin_counts[gpuskin_max_lists], 1u);
         if (slot < gpuskin_parameters.palette_slots) {
-            gpuskin_write_pose_record(gpuskin_parameters.cached_poses + slot, number, shared_pose);
+            gpuskin_write_pose_record(gpuskin_record_of_slot(slot), slot, number, shared_pose);
         } else {
             slot %= gpuskin_parameters.palette_slots;
         }
@@ -253,10 +232,11 @@ fn gpuskin_list_visible(
     for (var which = 0u; which < sets.y; which++) {
         let lod_plus_one = (view_lods[which / 8u] >> (which % 8u * 4u)) & 15u;
         if (lod_plus_one != 0u) {
-            let list = which * lists + kind + lod_plus_one - 1u;
-            let entry = atomicAdd(&gpuskin_counts[list], 1u) + (first + list) * gpuskin_parameters.capacity;
-            atomicStore(&gpuskin_lists[gpuskin_lists_at + entry * 2u], slot);
-            atomicStore(&gpuskin_lists[gpuskin_lists_at + entry * 2u + 1u], number);
+            let list = kind + lod_plus_one - 1u;
+            let entry = atomicAdd(&gpuskin_counts[which * lists + list], 1u);
+            let at = gpuskin_entry_at(sets.x + which, lists, list, entry);
+            atomicStore(&gpuskin_lists[at], slot);
+            atomicStore(&gpuskin_lists[at + 1u], number - gpuskin_first_instance());
         }
     }
     return slot + 1u;

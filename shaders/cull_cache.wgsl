@@ -13,10 +13,10 @@ struct GpuskinSharedPose {
 // metre: largest projected size of one metre, over all views.
 fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
     let instance = gpuskin_playing_instance(number);
-    let word = gpuskin_bounds.clips[instance.playback.clip & gpuskin_clip_mask].w;
+    let word = gpuskin_clip_bounds(instance.playback.clip & gpuskin_clip_mask).w;
     let steps = word >> 20u;
     // Error of the nearest sample: it must not be visible.
-    let error = gpuskin_bounds.error / f32(1u << ((word >> 17u) & 7u));
+    let error = gpuskin_model_bounds().error / f32(1u << ((word >> 17u) & 7u));
     if (steps == 0u || gpuskin_layer_set_of(number) != 0u || error * error_scale > 1.0) {
         return GpuskinSharedPose(0u, 0u, false);
     }
@@ -31,8 +31,9 @@ fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
 }
 
 // Writes the playback record of an instance to a slot, so that the palette pass evaluates it there.
-// For a shared pose, playback is stopped at its sample: no rate, no fade, not paused.
-fn gpuskin_write_pose_record(slot: u32, number: u32, shared_pose: GpuskinSharedPose) {
+// For a shared pose, playback is stopped at its sample: no rate, no fade, not paused. record: index of
+// the playback record; slot: palette slot.
+fn gpuskin_write_pose_record(record: u32, slot: u32, number: u32, shared_pose: GpuskinSharedPose) {
     var words_0 = gpuskin_playbacks[number * 3u];
     var words_1 = gpuskin_playbacks[number * 3u + 1u];
     var words_2 = gpuskin_playbacks[number * 3u + 2u];
@@ -41,9 +42,10 @@ fn gpuskin_write_pose_record(slot: u32, number: u32, shared_pose: GpuskinSharedP
         words_1 = vec4<u32>(gpuskin_get_clip(words_1.x), 0xffffu, 0u, 0u);
         words_2 = vec4<u32>(0u);
     }
-    gpuskin_visible_playbacks[slot * 3u] = words_0;
-    gpuskin_visible_playbacks[slot * 3u + 1u] = words_1;
-    gpuskin_visible_playbacks[slot * 3u + 2u] = words_2;
+    words_2 = vec4<u32>(words_2.xy, gpuskin_record_link(slot, words_2.zw));
+    gpuskin_visible_playbacks[record * 3u] = words_0;
+    gpuskin_visible_playbacks[record * 3u + 1u] = words_1;
+    gpuskin_visible_playbacks[record * 3u + 2u] = words_2;
 }
 
 // Returns the slot plus one of an instance's shared pose; 0 if it needs a pose of its own. The
@@ -69,7 +71,7 @@ fn gpuskin_cache_slot(number: u32, shared_pose: GpuskinSharedPose) -> u32 {
         atomicStore(&gpuskin_lists[at], 0u);
         return 0u;
     }
-    gpuskin_write_pose_record(slot, number, shared_pose);
+    gpuskin_write_pose_record(slot, slot, number, shared_pose);
     atomicStore(&gpuskin_lists[at], gpuskin_first_cache_slot + slot);
     return slot + 1u;
 }

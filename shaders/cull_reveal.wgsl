@@ -8,12 +8,13 @@ fn gpuskin_reveal(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let number = (group.y * groups.x + group.x) * gpuskin_group_size + thread;
+    let index = gpuskin_thread_instance(group, groups, thread);
+    let number = gpuskin_first_instance() + index;
     var view_lods = vec2<u32>(0u);
     var known_slot = 0u;
     var error_scale = 0.0;
-    if (number < gpuskin_parameters.instances) {
-        let at = gpuskin_parameters.marks_at + number;
+    if (index < gpuskin_parameters.instances) {
+        let at = gpuskin_parameters.marks_at + index;
         let mark = atomicLoad(&gpuskin_lists[at]);
         known_slot = mark & gpuskin_mark_slot;
         let bounds = gpuskin_instance_box(number);
@@ -30,6 +31,6 @@ fn gpuskin_reveal(
     }
     let views = gpuskin_parameters.views;
     let revealed = select(views, views + 1u, views > 1u);
-    let slots_taken = atomicLoad(&gpuskin_lists[gpuskin_slots_taken]);
+    let slots_taken = atomicLoad(&gpuskin_lists[gpuskin_slots_taken_at()]);
     gpuskin_list_visible(thread, number, view_lods, vec2<u32>(revealed, 1u), error_scale, known_slot, slots_taken);
 }

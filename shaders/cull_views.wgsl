@@ -7,15 +7,16 @@ fn gpuskin_cull(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
+    let index = gpuskin_thread_instance(group, groups, thread);
+    let number = gpuskin_first_instance() + index;
     let views = gpuskin_parameters.views;
-    let number = (group.y * groups.x + group.x) * gpuskin_group_size + thread;
-    let marked = gpuskin_parameters.marks_at != 0u && number < gpuskin_parameters.instances;
-    let at = gpuskin_parameters.marks_at + number;
+    let marked = gpuskin_parameters.marks_at != 0u && index < gpuskin_parameters.instances;
+    let at = gpuskin_parameters.marks_at + index;
     var view_lods = vec2<u32>(0u);
     // The set of all views has the finest LOD of any view.
     var finest = 15u;
     var error_scale = 0.0;
-    if (number < gpuskin_parameters.instances) {
+    if (index < gpuskin_parameters.instances) {
         let bounds = gpuskin_instance_box(number);
         for (var view = 0u; view < views; view++) {
             let visibility = gpuskin_visibility(view, bounds);

@@ -45,12 +45,12 @@ fn gpuskin_slerp(a: vec4<f32>, b: vec4<f32>, t: f32) -> vec4<f32> {
 }
 
 fn gpuskin_word_vector(at: u32) -> vec3<f32> {
-    return bitcast<vec3<f32>>(vec3<u32>(gpuskin_words[at], gpuskin_words[at + 1u], gpuskin_words[at + 2u]));
+    return bitcast<vec3<f32>>(vec3<u32>(gpuskin_word(at), gpuskin_word(at + 1u), gpuskin_word(at + 2u)));
 }
 
 fn gpuskin_word_vector4(at: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(
-        vec4<u32>(gpuskin_words[at], gpuskin_words[at + 1u], gpuskin_words[at + 2u], gpuskin_words[at + 3u]),
+        vec4<u32>(gpuskin_word(at), gpuskin_word(at + 1u), gpuskin_word(at + 2u), gpuskin_word(at + 3u)),
     );
 }
 
@@ -58,17 +58,17 @@ fn gpuskin_word_vector4(at: u32) -> vec4<f32> {
 fn gpuskin_component(block: u32, bit: u32, width: u32) -> f32 {
     let word = block + (bit >> 5u);
     let shift = bit & 31u;
-    let low = gpuskin_words[word] >> shift;
+    let low = gpuskin_word(word) >> shift;
     // Shifted twice, because a shift by 32 has no effect.
-    let high = (gpuskin_words[word + 1u] << (31u - shift)) << 1u;
+    let high = (gpuskin_word(word + 1u) << (31u - shift)) << 1u;
     let mask = (1u << width) - 1u;
     return f32((low | high) & mask) - 0.5 * f32(mask);
 }
 
 // Offset of an animated track in a frame from the track's origin. block: first word of the frame.
 fn gpuskin_track_offset(track: u32, block: u32) -> vec3<f32> {
-    let bit = gpuskin_words[track];
-    let shape = gpuskin_words[track + 1u];
+    let bit = gpuskin_word(track);
+    let shape = gpuskin_word(track + 1u);
     let width_x = shape & 31u;
     let width_y = (shape >> 5u) & 31u;
     let width_z = (shape >> 10u) & 31u;
@@ -95,16 +95,16 @@ fn gpuskin_track_words(kind: u32) -> u32 {
 
 // Word offset of a clip.
 fn gpuskin_local_clip_at(clip: u32) -> u32 {
-    return gpuskin_words[gpuskin_words[gpuskin_clips_at] + min(clip, gpuskin_words[gpuskin_clip_count] - 1u)];
+    return gpuskin_word(gpuskin_word(gpuskin_clips_at) + min(clip, gpuskin_word(gpuskin_clip_count) - 1u));
 }
 
 // Clip for the playback functions; frames count from 0.
 fn gpuskin_local_clip(clip_at: u32) -> GpuskinClip {
     return GpuskinClip(
         0u,
-        gpuskin_words[clip_at + gpuskin_intervals],
-        gpuskin_words[clip_at + gpuskin_stored],
-        gpuskin_words[clip_at + gpuskin_held],
+        gpuskin_word(clip_at + gpuskin_intervals),
+        gpuskin_word(clip_at + gpuskin_stored),
+        gpuskin_word(clip_at + gpuskin_held),
     );
 }
 
@@ -136,10 +136,10 @@ fn gpuskin_mix_locals(a: GpuskinLocal, b: GpuskinLocal, t: f32) -> GpuskinLocal 
 // Local transform of a node, interpolated between two frames of a clip.
 fn gpuskin_local(frames: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
     let clip_at = frames.clip_at;
-    let entry = gpuskin_words[clip_at + gpuskin_entries + node];
-    let rest = gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words;
-    let first = gpuskin_words[clip_at + gpuskin_frames_at];
-    let frame_words = gpuskin_words[clip_at + gpuskin_frame_words];
+    let entry = gpuskin_word(clip_at + gpuskin_entries + node);
+    let rest = gpuskin_word(gpuskin_nodes_at) + node * gpuskin_node_words;
+    let first = gpuskin_word(clip_at + gpuskin_frames_at);
+    let frame_words = gpuskin_word(clip_at + gpuskin_frame_words);
     let block_a = first + frames.a * frame_words;
     let block_b = first + frames.b * frame_words;
     var track = entry >> 6u;
@@ -193,12 +193,12 @@ fn gpuskin_compose(a: mat3x4<f32>, b: mat3x4<f32>) -> mat3x4<f32> {
 
 // Parent of a node, or start of the next chain link, as selected by word; 0xffffffff: none.
 fn gpuskin_chain_parent(node: u32, word: u32) -> u32 {
-    return gpuskin_words[gpuskin_words[gpuskin_nodes_at] + node * gpuskin_node_words + word];
+    return gpuskin_word(gpuskin_word(gpuskin_nodes_at) + node * gpuskin_node_words + word);
 }
 
 // Word offset of a bone.
 fn gpuskin_bone_at(bone: u32) -> u32 {
-    return gpuskin_words[gpuskin_bones_at] + bone * gpuskin_bone_words;
+    return gpuskin_word(gpuskin_bones_at) + bone * gpuskin_bone_words;
 }
 
 fn gpuskin_inverse_bind(bone_at: u32) -> mat3x4<f32> {

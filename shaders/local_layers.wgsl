@@ -69,9 +69,9 @@ fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: 
     var sample = GpuskinLayer(1.0, 1.0, 0.0, 0u);
     if (layer > 0u) {
         let at = (slot - 1u) * gpuskin_slot_vectors + (layer - 1u) * gpuskin_layer_vectors;
-        let a = gpuskin_layer_words[at];
-        let b = gpuskin_layer_words[at + 1u];
-        instance = gpuskin_playing(a.xy, a.zw, b.xy, gpuskin_layer_words[at + 2u]);
+        let a = gpuskin_layer_vector(at);
+        let b = gpuskin_layer_vector(at + 1u);
+        instance = gpuskin_playing(a.xy, a.zw, b.xy, gpuskin_layer_vector(at + 2u));
         let curve = gpuskin_get_weight_curve(b.x);
         sample.weight = gpuskin_layer_weight(b.z, b.w, curve, gpuskin_seconds_since_start(instance, time));
         sample.weight *= gpuskin_fade_out(gpuskin_get_layer_fade_out(b.x), a.z, curve, instance.playback, time);
@@ -90,8 +90,8 @@ fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: 
         var live = GpuskinLive(0.0, 0u, 0u);
         if (slot != 0u) {
             let at = (slot - 1u) * gpuskin_slot_vectors + gpuskin_live_vector;
-            let a = gpuskin_layer_words[at];
-            let b = gpuskin_layer_words[at + 1u];
+            let a = gpuskin_layer_vector(at);
+            let b = gpuskin_layer_vector(at + 1u);
             live.kind = gpuskin_get_live_kind(b.x);
             let weight = gpuskin_layer_weight(a.z, a.w, gpuskin_get_live_curve(b.x), gpuskin_elapsed(time, a.xy));
             live.weight = select(0.0, weight, live.kind != 0u);
@@ -105,9 +105,9 @@ fn gpuskin_in_mask(mask: u32, node: u32) -> bool {
     if (mask == 0u) {
         return true;
     }
-    let words = (gpuskin_words[gpuskin_node_count] + 31u) / 32u;
-    let at = gpuskin_words[gpuskin_masks_at] + (mask - 1u) * words;
-    return ((gpuskin_words[at + node / 32u] >> (node & 31u)) & 1u) != 0u;
+    let words = (gpuskin_word(gpuskin_node_count) + 31u) / 32u;
+    let at = gpuskin_word(gpuskin_masks_at) + (mask - 1u) * words;
+    return ((gpuskin_word(at + node / 32u) >> (node & 31u)) & 1u) != 0u;
 }
 
 // Applies an additive clip to a transform: adds the difference from reference to pose, in the
@@ -125,7 +125,7 @@ fn gpuskin_add_local(under: GpuskinLocal, reference: GpuskinLocal, pose: Gpuskin
 // Pose of one clip of a layer for a node: the clip's own pose, or for an additive clip the pose
 // below plus the clip.
 fn gpuskin_blend_clip(under: GpuskinLocal, clip_frames: GpuskinLocalFrames, node: u32, layer: u32) -> GpuskinLocal {
-    let reference = select(gpuskin_words[clip_frames.clip_at + gpuskin_reference], 0u, layer == 0u);
+    let reference = select(gpuskin_word(clip_frames.clip_at + gpuskin_reference), 0u, layer == 0u);
     var own: GpuskinLocal;
     var sampled = clip_frames;
     if (reference != 0u) {
@@ -155,9 +155,9 @@ struct GpuskinLiveLocal {
 }
 
 fn gpuskin_live_local(at: u32) -> GpuskinLiveLocal {
-    let a = gpuskin_layer_words[at];
-    let b = gpuskin_layer_words[at + 1u];
-    let c = gpuskin_layer_words[at + 2u];
+    let a = gpuskin_layer_vector(at);
+    let b = gpuskin_layer_vector(at + 1u);
+    let c = gpuskin_layer_vector(at + 2u);
     let rotation = bitcast<vec4<f32>>(a);
     let square = dot(rotation, rotation);
     let finite = gpuskin_all_finite(a) && gpuskin_all_finite(b) && gpuskin_all_finite(c);
@@ -266,9 +266,9 @@ fn gpuskin_with_live_bone(global: mat3x4<f32>, bone: u32) -> mat3x4<f32> {
     if (live.kind != gpuskin_live_matrices || live.weight <= 0.0) {
         return global;
     }
-    let a = gpuskin_layer_words[live.at + bone * 3u];
-    let b = gpuskin_layer_words[live.at + bone * 3u + 1u];
-    let c = gpuskin_layer_words[live.at + bone * 3u + 2u];
+    let a = gpuskin_layer_vector(live.at + bone * 3u);
+    let b = gpuskin_layer_vector(live.at + bone * 3u + 1u);
+    let c = gpuskin_layer_vector(live.at + bone * 3u + 2u);
     if (!(gpuskin_all_finite(a) && gpuskin_all_finite(b) && gpuskin_all_finite(c))) {
         return global;
     }

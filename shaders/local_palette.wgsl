@@ -14,23 +14,26 @@ fn gpuskin_write_palette(
         return;
     }
     let number = gpuskin_parameters.first_instance + index;
+    let address = gpuskin_pose_address(number);
+    gpuskin_select_words(address.words_at);
     let instance = gpuskin_playing_instance(number);
     let is_previous = group.z != 0u;
     let time = select(gpuskin_parameters.time, gpuskin_parameters.previous_time, is_previous);
     let live_at = select(gpuskin_parameters.live_at, gpuskin_parameters.previous_live_at, is_previous);
-    let slot = gpuskin_layer_set_of(number);
+    let slot = gpuskin_layer_set_of_pose(number);
     gpuskin_find_pose_blend(thread, instance, slot, time, live_at);
     workgroupBarrier();
     let layers = select(1u, 4u, slot != 0u);
-    let first = number * gpuskin_parameters.stride + group.z * gpuskin_parameters.previous_offset;
-    let bones = gpuskin_words[gpuskin_bone_count];
+    let first = address.matrix_at + group.z * address.previous_offset;
+    // Read here, and not by gpuskin_word: barriers below need a uniform control flow.
+    let bones = gpuskin_words[address.words_at + gpuskin_bone_count];
 
-    let nodes = gpuskin_words[gpuskin_node_count];
+    let nodes = gpuskin_words[address.words_at + gpuskin_node_count];
     for (var node = thread; node < nodes; node += gpuskin_group_size) {
         gpuskin_set_global(first + bones, node, gpuskin_local_matrix(gpuskin_layered(node, layers)));
     }
     gpuskin_global_barrier();
-    let link = gpuskin_words[gpuskin_link];
+    let link = gpuskin_words[address.words_at + gpuskin_link];
     if (link > 1u) {
         // Last nodes first: a node's ancestors are read before they are overwritten.
         for (var block = (nodes + gpuskin_group_size - 1u) / gpuskin_group_size; block > 0u; block--) {
@@ -48,7 +51,7 @@ fn gpuskin_write_palette(
     }
     for (var bone = thread; bone < bones; bone += gpuskin_group_size) {
         let bone_at = gpuskin_bone_at(bone);
-        let node = gpuskin_words[bone_at + gpuskin_bone_node];
+        let node = gpuskin_word(bone_at + gpuskin_bone_node);
         let composed = gpuskin_composed(first + bones, node, gpuskin_node_chain_parent, nodes);
         let global = gpuskin_with_live_bone(composed, bone);
         gpuskin_palette[first + bone] = gpuskin_compose(global, gpuskin_inverse_bind(bone_at));

@@ -248,43 +248,63 @@ pub const ARGUMENTS_ENTRY_POINT: &str = "gpuskin_write_arguments";
 /// Compute entry point of [`arguments`] after the second pass: one workgroup.
 pub const REVEALED_ARGUMENTS_ENTRY_POINT: &str = "gpuskin_write_revealed";
 
+/// Crowds that a culling pass reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CullScope {
+    /// One crowd.
+    Single,
+    /// All crowds of a [batch](crate::batch).
+    Batch,
+}
+
 /// Returns the WGSL of the first culling pass.
-pub fn cull() -> String {
-    text(&[include_str!("../shaders/cull_views.wgsl")])
+pub fn cull(scope: CullScope) -> String {
+    text(scope, &[include_str!("../shaders/cull_views.wgsl")])
 }
 
 /// Returns the WGSL of the second culling pass, which finds the revealed instances of the main
 /// view: occluded in the last frame, visible in this one.
-pub fn reveal() -> String {
+pub fn reveal(scope: CullScope) -> String {
     let constants = format!(
         "// Bound on rounding errors, relative to the sum of absolute products.\nconst gpuskin_rounding: f32 = {ROUNDING};\n\
          const gpuskin_texels_across: u32 = {TEXELS_ACROSS}u;\n"
     );
-    text(&[&constants, include_str!("../shaders/occlusion.wgsl"), include_str!("../shaders/cull_reveal.wgsl")])
+    text(scope, &[&constants, include_str!("../shaders/occlusion.wgsl"), include_str!("../shaders/cull_reveal.wgsl")])
 }
 
 /// Returns the WGSL of the pass that writes the indirect draw arguments after either culling pass.
-pub fn arguments() -> String {
+pub fn arguments(scope: CullScope) -> String {
     let [count, first] =
         [offset_of!(PaletteUniform, instances), offset_of!(PaletteUniform, first_instance)].map(|at| at / 4);
+    let own = match scope {
+        CullScope::Single => include_str!("../shaders/cull_arguments.wgsl").to_owned(),
+        CullScope::Batch => format!("{TABLE}\n{}", include_str!("../shaders/cull_batch_arguments.wgsl")),
+    };
     format!(
-        "const gpuskin_instances_word: u32 = {count}u;\nconst gpuskin_first_word: u32 = {first}u;\n{}\n{PARAMETERS}\n{}",
+        "const gpuskin_instances_word: u32 = {count}u;\nconst gpuskin_first_word: u32 = {first}u;\n{}\n{PARAMETERS}\n{own}",
         lists(),
-        include_str!("../shaders/cull_arguments.wgsl")
     )
 }
 
 /// WGSL of [`CullUniform`].
-const PARAMETERS: &str = include_str!("../shaders/cull_parameters.wgsl");
+pub(crate) const PARAMETERS: &str = include_str!("../shaders/cull_parameters.wgsl");
+/// WGSL of the table of the crowds of a batch; needs [`PARAMETERS`].
+pub(crate) const TABLE: &str = include_str!("../shaders/batch.wgsl");
 
 /// Joins the WGSL that both culling passes share with `own`.
-fn text(own: &[&str]) -> String {
+fn text(scope: CullScope, own: &[&str]) -> String {
     let mut text =
         format!("const gpuskin_max_views: u32 = {MAX_VIEWS}u;\nconst gpuskin_lists_at: u32 = {}u;\n", LISTS_AT / 4);
     text += &lists();
     text += &bit_fields::wgsl();
+    let bindings = match scope {
+        CullScope::Single => ["", include_str!("../shaders/cull_single.wgsl")],
+        CullScope::Batch => [TABLE, include_str!("../shaders/cull_batch.wgsl")],
+    };
     let shared = [
         PARAMETERS,
+        bindings[0],
+        bindings[1],
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
         include_str!("../shaders/playback_words.wgsl"),

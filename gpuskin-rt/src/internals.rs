@@ -36,6 +36,7 @@ macro_rules! modules {
 }
 
 modules!(
+    batch,
     cache,
     cull,
     encoding,

@@ -92,6 +92,7 @@ compile_error!("gpuskin bakes little-endian data: big-endian targets are not sup
 mod aabb;
 mod appearance;
 mod attachment;
+mod batch;
 mod bit_fields;
 mod bounds;
 mod cache;

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::LocalTransform;
 use super::layout::{bone, clip, header, node, track};
-use crate::{LayerSet, bit_fields};
+use crate::{LayerSet, bit_fields, cull};
 
 /// Greatest number of nodes whose matrices fit the 16 KiB of workgroup memory that every device
 /// has.
@@ -83,15 +83,28 @@ pub const fn live_stride(bones: usize, nodes: usize) -> usize {
 /// Returns the WGSL of the palette pass. Group 0: [`PaletteUniform`], the words of the model, the
 /// instances, the palette, and the layer buffer: words of [`LayerSet`]s, followed by live poses.
 pub fn palette(scratch: Scratch) -> String {
+    text(scratch, &[include_str!("../../shaders/local_bindings.wgsl")])
+}
+
+/// Returns the WGSL of the palette pass of a [batch](crate::batch). Group 0: [`PaletteUniform`], the words
+/// of all models, the playback records of the poses, the palette, and the table of crowds.
+pub fn batch_palette() -> String {
+    let bindings = [cull::PARAMETERS, cull::TABLE, include_str!("../../shaders/local_batch.wgsl")];
+    text(Scratch::Workgroup, &bindings)
+}
+
+fn text(scratch: Scratch, bindings: &[&str]) -> String {
     let scratch = match scratch {
         Scratch::Workgroup => include_str!("../../shaders/local_workgroup.wgsl"),
         Scratch::Palette => include_str!("../../shaders/local_storage.wgsl"),
     };
-    let modules = [
+    let first = [
         include_str!("../../shaders/playback.wgsl"),
         include_str!("../../shaders/instance.wgsl"),
         include_str!("../../shaders/skin_matrix.wgsl"),
-        include_str!("../../shaders/local_bindings.wgsl"),
+        include_str!("../../shaders/local_parameters.wgsl"),
+    ];
+    let then = [
         include_str!("../../shaders/playback_words.wgsl"),
         include_str!("../../shaders/local.wgsl"),
         include_str!("../../shaders/local_layers.wgsl"),
@@ -99,7 +112,7 @@ pub fn palette(scratch: Scratch) -> String {
         include_str!("../../shaders/local_palette.wgsl"),
     ];
     let mut text = constants() + &bit_fields::wgsl();
-    for module in modules {
+    for module in first.iter().chain(bindings).chain(&then) {
         text.push('\n');
         text.push_str(module);
     }

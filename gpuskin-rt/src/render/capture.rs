@@ -311,7 +311,7 @@ impl Capture {
             poses.dispatch(&mut pass, &bind_group, (i * slot) as u32, 1);
         }
         let instances = InstanceBindings { places, list, playbacks, previous: None };
-        self.geometry.with_palette(&self.device, &self.layouts, &palette, instances)
+        self.geometry.with_palette(&self.device, &self.layouts, palette.as_entire_buffer_binding(), instances)
     }
 }
 

@@ -190,8 +190,8 @@ impl<M> Crowd<M> {
     #[cfg(feature = "testing")]
     pub fn drawn_transforms(&self, renderer: &CrowdRenderer) -> Result<Vec<crate::Transform>, Error> {
         let Some(drawn) = self.core.drawn() else { return Ok(Vec::new()) };
-        let places: Vec<crate::record::PlaceRecord> =
-            read(renderer.gpu(), drawn.places(), 0, drawn.instances as usize)?;
+        let (places, at) = drawn.places();
+        let places: Vec<crate::record::PlaceRecord> = read(renderer.gpu(), places, at, drawn.instances as usize)?;
         Ok(places.iter().map(|place| place.transform()).collect())
     }
 

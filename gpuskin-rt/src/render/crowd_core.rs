@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::attachments::{AttachedProp, Attachments};
+use super::batch::SharedInstances;
 use super::compute::LazyPipelines;
 use super::crowd_events::CrowdEvents;
 use super::cull::Views;
@@ -15,19 +16,21 @@ use super::instances::Instances;
 use super::layers::CrowdLayers;
 use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::motions::{self, MotionPass, MotionPipeline, Motions};
-use super::palettes::{CrowdBuffers, Palettes};
+use super::palettes::{CrowdBuffers, Palettes, part};
 use super::pipelines::DrawnPart;
 use super::scatter::{Scatter, ScatterPipeline, scatters};
 use super::sharing::{CacheState, SharedPoses};
 use super::staging::Uploads;
 use super::{CrowdDescriptor, Error, InstanceId, View};
-use crate::{ClipInfo, Time};
+use crate::batch::MAX_BATCHED_INSTANCES;
+use crate::{ClipInfo, Time, cull};
 
 /// CrowdState shared by the renderer and the handles of a crowd.
 #[derive(Debug)]
 pub(crate) struct CrowdCore {
     pub(crate) model: Arc<GpuModel>,
     pub(super) device: wgpu::Device,
+    queue: wgpu::Queue,
     pub(crate) parts: Vec<DrawnPart>,
     name: String,
     pub(super) clock: Arc<AtomicU64>,
@@ -62,6 +65,12 @@ pub(super) struct CrowdState {
     ignore_marks: bool,
     /// Palettes for the instances in `buffers`, if the model uses palettes.
     palettes: Option<Arc<Palettes>>,
+    /// Number of instances that the batch has room for, if the crowd is in one.
+    batched: Option<u32>,
+    /// Whether a game's compute passes know `buffers`, which no other crowd may share from then on.
+    exclusive: bool,
+    /// Buffers that the game knows, while `buffers` are still those of a batch.
+    next: Option<BoundInstances>,
 }
 
 /// Buffers are written by copies, and can be read back.
@@ -70,6 +79,8 @@ const COPIES: wgpu::BufferUsages = wgpu::BufferUsages::COPY_DST.union(wgpu::Buff
 /// Instances on the device.
 #[derive(Clone, Debug)]
 struct BoundInstances {
+    /// Number of the crowd's first instance in the buffers, which crowds of a batch share.
+    first: u32,
     places: wgpu::Buffer,
     playbacks: wgpu::Buffer,
     /// Place records of the previous frame, if shaders read them.
@@ -92,6 +103,7 @@ impl BoundInstances {
             })
         };
         Self {
+            first: 0,
             places: buffer("gpuskin place records", PLACE_BYTES),
             playbacks: buffer("gpuskin playback records", PLAYBACK_BYTES),
             previous: previous.then(|| buffer("gpuskin previous place records", PLACE_BYTES)),
@@ -99,16 +111,17 @@ impl BoundInstances {
         }
     }
 
-    /// Copies the first `instances` instances of smaller buffers. Submitted by itself, because later
+    /// Copies the first `instances` instances of other buffers. Submitted by itself, because later
     /// writes of the queue come before later copies.
-    fn copy(&self, Gpu { device, queue }: Gpu<'_>, from: &Self, instances: u32) {
+    fn copy(&self, Gpu { device, queue }: Gpu<'_>, other: &Self, instances: u32) {
         let mut encoder = device.create_command_encoder(&Default::default());
         let mut copy = |from: &wgpu::Buffer, to: &wgpu::Buffer, bytes: u64| {
-            encoder.copy_buffer_to_buffer(from, 0, to, 0, u64::from(instances) * bytes);
+            let [read, write] = [other.first, self.first].map(|first| u64::from(first) * bytes);
+            encoder.copy_buffer_to_buffer(from, read, to, write, u64::from(instances) * bytes);
         };
-        copy(&from.places, &self.places, PLACE_BYTES);
-        copy(&from.playbacks, &self.playbacks, PLAYBACK_BYTES);
-        if let (Some(from), Some(to)) = (&from.previous, &self.previous) {
+        copy(&other.places, &self.places, PLACE_BYTES);
+        copy(&other.playbacks, &self.playbacks, PLAYBACK_BYTES);
+        if let (Some(from), Some(to)) = (&other.previous, &self.previous) {
             copy(from, to, PLACE_BYTES);
         }
         queue.submit([encoder.finish()]);
@@ -160,10 +173,10 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Place records of the instances.
+    /// Place records of the instances, and the byte offset of the first one.
     #[cfg(feature = "testing")]
-    pub(crate) fn places(&self) -> &wgpu::Buffer {
-        &self.buffers.places
+    pub(crate) fn places(&self) -> (&wgpu::Buffer, u64) {
+        (&self.buffers.places, u64::from(self.buffers.first) * PLACE_BYTES)
     }
 
     /// Pass that moves the instances, if any moves.
@@ -196,7 +209,7 @@ impl Drawn {
 
 impl CrowdCore {
     pub(crate) fn new(
-        device: &wgpu::Device,
+        Gpu { device, queue }: Gpu<'_>,
         (model, parts): (Arc<GpuModel>, Vec<DrawnPart>),
         name: &str,
         clock: Arc<AtomicU64>,
@@ -225,8 +238,12 @@ impl CrowdCore {
             revealed: false,
             ignore_marks: true,
             palettes: None,
+            batched: None,
+            exclusive: false,
+            next: None,
         });
-        Ok(Self { model, parts, device: device.clone(), name: name.to_owned(), clock, sharing, cache, state })
+        let (device, queue) = (device.clone(), queue.clone());
+        Ok(Self { model, parts, device, queue, name: name.to_owned(), clock, sharing, cache, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, CrowdState> {
@@ -256,7 +273,8 @@ impl CrowdCore {
             state.layers.upload(uploads, queue, poses);
         }
         state.attachments.iter().for_each(|attached| attached.bind(device, layouts));
-        if state.buffers.is_none() && count > 0 || count > state.capacity {
+        let batched = state.batched.is_some();
+        if !batched && (state.buffers.is_none() && count > 0 || count > state.capacity) {
             // Here instead of at load time: creating bind groups is a tenth of the cost of loading.
             geometry.bind_texture(device, layouts);
             self.model.materials.bind(device, layouts, geometry);
@@ -274,7 +292,7 @@ impl CrowdCore {
             state.instances.mark_motions();
             state.palettes = None;
         }
-        if core::mem::take(&mut state.bounds_changed) {
+        if core::mem::take(&mut state.bounds_changed) && !batched {
             state.palettes = None;
         }
         // Palettes are also created anew if the number of views has changed.
@@ -282,7 +300,7 @@ impl CrowdCore {
             palettes.views.is_none_or(|fits_views| views.is_some_and(|v| v.count == fits_views))
         };
         if let (Some(poses), Some(layers), Some(BoundInstances { places, playbacks, previous, .. })) =
-            (geometry.poses(), state.layers.buffer(), &state.buffers)
+            (geometry.poses().filter(|_| !batched), state.layers.buffer(), &state.buffers)
         {
             let gpu = Gpu { device, queue };
             let (capacity, visible) = (state.capacity as u32, state.visible);
@@ -291,7 +309,7 @@ impl CrowdCore {
             let previous = previous.as_ref();
             let instances = CrowdBuffers { places, playbacks, previous, capacity, visible, reach, sharing };
             state.palettes = Some(match state.palettes.take().filter(fits_views) {
-                Some(palettes) if palettes.layers == *layers => palettes,
+                Some(palettes) if palettes.layers.as_ref() == Some(layers) => palettes,
                 Some(palettes) => Arc::new(palettes.with_layers(device, &instances, layers)),
                 None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, views)),
             });
@@ -301,24 +319,25 @@ impl CrowdCore {
             let scatter = scatters.then_some(scatter);
             let [of_places, of_playbacks, of_previous, of_motions] = &mut state.scatter;
             let instances = &mut state.instances;
-            let moves = scatters && motions::binds(&device.limits(), state.capacity);
+            let (first, capacity) = (buffers.first, state.batched.map_or(state.capacity, |room| room as usize));
+            let moves = scatters && motions::binds(&device.limits(), capacity);
             if let Some(motions) = instances.motions().filter(|motions| moves && motions.any()) {
                 let targets = core::iter::once(&buffers.places).chain(&buffers.previous);
-                let pass =
-                    buffers.motion.get_or_insert_with(|| MotionPass::new(device, motion, state.capacity, targets));
+                let targets = targets.map(|buffer| part(buffer, PLACE_BYTES, first, capacity as u32));
+                let pass = buffers.motion.get_or_insert_with(|| MotionPass::new(device, motion, capacity, targets));
                 let (list, changes) = motions.changed();
-                bytes += of_motions.upload((uploads, queue), scatter, changes, list, &pass.records);
+                bytes += of_motions.upload((uploads, queue), scatter, changes, list, (&pass.records, 0));
             } else {
                 buffers.motion = None;
                 instances.motions().into_iter().for_each(Motions::mark_all);
                 instances.move_all();
             }
             let (list, changes) = instances.changed_places();
-            bytes += of_places.upload((uploads, queue), scatter, changes, list, &buffers.places);
+            bytes += of_places.upload((uploads, queue), scatter, changes, list, (&buffers.places, first));
             let (list, changes) = instances.changed_playbacks();
-            bytes += of_playbacks.upload((uploads, queue), scatter, changes, list, &buffers.playbacks);
+            bytes += of_playbacks.upload((uploads, queue), scatter, changes, list, (&buffers.playbacks, first));
             if let (Some(buffer), Some((list, changes))) = (&buffers.previous, instances.previous_transforms()) {
-                bytes += of_previous.upload((uploads, queue), scatter, changes, list, buffer);
+                bytes += of_previous.upload((uploads, queue), scatter, changes, list, (buffer, first));
             }
         }
         state.uploaded_bytes = bytes;
@@ -344,7 +363,12 @@ impl CrowdCore {
 
     /// Buffers of the instances; `None` before the first upload, or if shaders cannot bind them.
     pub(crate) fn instance_buffers(&self) -> Option<InstanceBuffers> {
-        let BoundInstances { places, playbacks, .. } = self.state().buffers.clone()?;
+        let mut state = self.state();
+        state.exclusive = true;
+        if state.batched.is_some() && state.next.is_none() {
+            state.next = Some(self.own_buffers(&mut state));
+        }
+        let BoundInstances { places, playbacks, .. } = state.next.as_ref().or(state.buffers.as_ref())?.clone();
         places.usage().contains(wgpu::BufferUsages::STORAGE).then_some(InstanceBuffers { places, playbacks })
     }
 
@@ -373,6 +397,80 @@ impl CrowdCore {
         }
     }
 }
+
+impl CrowdCore {
+    /// What the crowd needs in a batch: room for instances, and the distance by which attachments extend
+    /// the bounds of its clips, metres. `None` if it is drawn by itself.
+    pub(crate) fn batch_needs(&self) -> Option<(u32, f32)> {
+        let state = self.state();
+        let geometry = &self.model.geometry;
+        let poses = geometry.poses().filter(|_| geometry.bounds.is_some() && self.sharing.is_none())?;
+        let small = poses.in_workgroup() && poses.words().size() <= MAX_BATCHED_BYTES;
+        let plain = state.visible.is_none() && !state.exclusive && !state.layers.any();
+        let room = state.batched.filter(|room| state.instances.len() <= *room as usize);
+        let grown = || (state.instances.len().next_power_of_two() as u32).max(cull::GROUP_SIZE);
+        let room = room.unwrap_or_else(grown);
+        (small && plain && room <= MAX_BATCHED_INSTANCES).then(|| (room, state.attachments.reach()))
+    }
+
+    /// Makes the crowd part of a batch: its instances move to `instances`, from the number `first` on.
+    pub(crate) fn join_batch(
+        &self,
+        layouts: &Layouts,
+        (instances, first): (&SharedInstances, u32),
+        room: u32,
+        palettes: Palettes,
+    ) {
+        let mut state = self.state();
+        let SharedInstances { places, playbacks, previous } = instances.clone();
+        let previous = previous.filter(|_| self.model.geometry.variant.previous_transforms);
+        let new = BoundInstances { first, places, playbacks, previous, motion: None };
+        if let Some(old) = state.buffers.take() {
+            new.copy(Gpu { device: &self.device, queue: &self.queue }, &old, state.uploaded);
+        }
+        self.model.materials.bind(&self.device, layouts, &self.model.geometry);
+        state.buffers = Some(new);
+        state.instances.mark_motions();
+        state.palettes = Some(Arc::new(palettes));
+        state.batched = Some(room);
+    }
+
+    /// Takes the crowd out of its batch, if it is in one.
+    pub(crate) fn leave_batch(&self) {
+        let mut state = self.state();
+        if state.batched.is_some() {
+            let own = state.next.take().unwrap_or_else(|| self.own_buffers(&mut state));
+            state.buffers = Some(own);
+            state.instances.mark_motions();
+            (state.batched, state.palettes) = (None, None);
+        }
+    }
+
+    /// Creates buffers of the crowd's own, with a copy of the instances of its batch.
+    fn own_buffers(&self, state: &mut CrowdState) -> BoundInstances {
+        let previous = self.model.geometry.variant.previous_transforms;
+        state.capacity = state.capacity.max(state.uploaded as usize).max(1);
+        let own = BoundInstances::new(&self.device, state.capacity, scatters(&self.device.limits()), previous);
+        if let Some(old) = &state.buffers {
+            own.copy(Gpu { device: &self.device, queue: &self.queue }, old, state.uploaded);
+        }
+        own
+    }
+
+    /// Number of instances as of the last upload.
+    pub(crate) fn uploaded(&self) -> u32 {
+        self.state().uploaded
+    }
+
+    /// Whether the main view draws all instances in view, because the last frame had no second pass.
+    pub(crate) fn ignores_marks(&self) -> bool {
+        self.state().ignore_marks
+    }
+}
+
+/// Size of the largest animation that is copied into a batch, bytes. A crowd of a larger model is drawn by
+/// itself.
+const MAX_BATCHED_BYTES: u64 = 4 << 20;
 const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
 
 /// Returns the largest number of instances that a device can hold; an error if that is below

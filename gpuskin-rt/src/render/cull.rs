@@ -8,7 +8,7 @@ use super::compute::{LazyPipelines, layout, pipeline};
 use super::layouts::{PLAYBACK_BYTES, bind_group, storage, uniform};
 use crate::cache::FILL_GROUP_SIZE;
 use crate::cull::{
-    self, BOUNDS_BYTES, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT, MARK_BYTES,
+    self, BOUNDS_BYTES, CullScope, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT, MARK_BYTES,
     MAX_VIEWS, SAMPLE_BYTES,
 };
 use crate::{IndexRange, MAX_LODS, Time, View};
@@ -34,15 +34,15 @@ pub(crate) struct CullMesh<'a> {
 /// Views of the renderer, for the culling pass.
 #[derive(Debug)]
 pub(crate) struct Views {
-    buffer: wgpu::Buffer,
+    pub(crate) buffer: wgpu::Buffer,
     pub(crate) count: usize,
     /// Whether levels of detail are chosen per instance.
     choose_lods: bool,
     /// Whether the main view has a second pass.
-    occlusion: bool,
+    pub(crate) occlusion: bool,
     /// Whether indirect draws give the start of their instance list, so that one call draws all
     /// levels of detail.
-    lods_at_once: bool,
+    pub(crate) lods_at_once: bool,
     pub(crate) pipelines: LazyPipelines<CullPipelines>,
 }
 
@@ -62,14 +62,28 @@ impl Views {
         Self { buffer, count: 0, choose_lods, occlusion, lods_at_once, pipelines }
     }
 
+    /// Parameters of the culling passes that depend on views and mesh alone.
+    pub(crate) fn constants(&self, device: &wgpu::Device, mesh: &CullMesh<'_>) -> CullUniform {
+        let mut errors = [0.0; MAX_LODS];
+        errors.iter_mut().zip(mesh.errors).for_each(|(to, from)| *to = *from);
+        CullUniform {
+            views: self.count.min(MAX_VIEWS) as u32,
+            parts: mesh.lods.first().map_or(0, Vec::len) as u32,
+            max_groups: device.limits().max_compute_workgroups_per_dimension,
+            lods: self.lods(mesh) as u32,
+            errors,
+            ..CullUniform::default()
+        }
+    }
+
     /// Number of levels of detail to choose from.
-    fn lods(&self, mesh: &CullMesh<'_>) -> usize {
+    pub(crate) fn lods(&self, mesh: &CullMesh<'_>) -> usize {
         if self.choose_lods { mesh.lods.len().min(MAX_LODS) } else { 1 }
     }
 
     /// Number of sets of instance lists: one per view, one for all views together if there are
     /// several, one for the second pass.
-    fn sets(&self) -> usize {
+    pub(crate) fn sets(&self) -> usize {
         let views = self.count.min(MAX_VIEWS);
         views + usize::from(views > 1) + usize::from(self.occlusion)
     }
@@ -119,8 +133,8 @@ impl CullPipelines {
         let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write, read];
         let cull = layout(device, LABEL, &bindings);
         let arguments = layout(device, LABEL, &[parameters, write, write, write, write]);
-        let first = pipeline(device, LABEL, (&cull::cull(), cull::CULL_ENTRY_POINT), &[&cull]);
-        let then = pipeline(device, LABEL, (&cull::arguments(), cull::ARGUMENTS_ENTRY_POINT), &[&arguments]);
+        let first = pipeline(device, LABEL, (&cull::cull(CullScope::Single), cull::CULL_ENTRY_POINT), &[&cull]);
+        let then = pipeline(device, LABEL, (&cull::arguments(CullScope::Single), cull::ARGUMENTS_ENTRY_POINT), &[&arguments]);
         Self { cull: (cull, first), arguments: (arguments, then) }
     }
 
@@ -129,8 +143,8 @@ impl CullPipelines {
         let groups = [&self.cull.0, pyramid];
         let arguments = [&self.arguments.0];
         RevealPipelines {
-            reveal: pipeline(device, LABEL, (&cull::reveal(), cull::REVEAL_ENTRY_POINT), &groups),
-            arguments: pipeline(device, LABEL, (&cull::arguments(), cull::REVEALED_ARGUMENTS_ENTRY_POINT), &arguments),
+            reveal: pipeline(device, LABEL, (&cull::reveal(CullScope::Single), cull::REVEAL_ENTRY_POINT), &groups),
+            arguments: pipeline(device, LABEL, (&cull::arguments(CullScope::Single), cull::REVEALED_ARGUMENTS_ENTRY_POINT), &arguments),
         }
     }
 }
@@ -143,15 +157,28 @@ pub(crate) struct Culling {
     parameters: wgpu::Buffer,
     pub(crate) visible_playbacks: wgpu::Buffer,
     pub(crate) lists: wgpu::Buffer,
-    /// Indirect arguments of the palette pass and of the draws.
-    pub(crate) arguments: wgpu::Buffer,
     cull: wgpu::BindGroup,
     write: wgpu::BindGroup,
     pipelines: [wgpu::ComputePipeline; 2],
+    /// Lists and draws that the passes write.
+    pub(crate) drawn: CulledDraws,
+}
+
+/// Instance lists and indirect draws of a crowd, which culling passes write.
+#[derive(Clone, Debug)]
+pub(crate) struct CulledDraws {
+    /// Indirect arguments of the palette pass and of the draws.
+    pub(crate) arguments: wgpu::Buffer,
+    /// Byte offset of the crowd's draws in the first set, and bytes per set.
+    pub(crate) draws_at: u64,
+    pub(crate) draws_set: u64,
+    /// Byte offset of the crowd's lists in the first set, and bytes per set.
+    pub(crate) lists_at: u64,
+    pub(crate) lists_set: u64,
     /// Parameters that stay the same in all frames.
-    constants: CullUniform,
+    pub(crate) constants: CullUniform,
     /// First-instance step per level of detail, if one call draws all of them; else 0.
-    step: u32,
+    pub(crate) step: u32,
 }
 
 /// Indirect draws of the levels of detail that one call draws: arguments `[part][lod]`.
@@ -258,24 +285,26 @@ impl Culling {
         let [of_palette, of_cache] = parameters_of_poses.map(whole);
         let resources = [whole(&parameters), whole(&lists), whole(&arguments), of_palette, of_cache];
         let write = group(&pipelines.arguments.0, &resources);
-        let mut errors = [0.0; MAX_LODS];
-        errors.iter_mut().zip(mesh.errors).for_each(|(to, from)| *to = *from);
         let constants = CullUniform {
-            views: views.count.min(MAX_VIEWS) as u32,
             capacity,
-            parts: mesh.lods.first().map_or(0, Vec::len) as u32,
-            max_groups: device.limits().max_compute_workgroups_per_dimension,
-            lods: lods as u32,
             palette_slots: chunk.palette_slots,
             marks_at: if views.occlusion { (marks_at / 4) as u32 } else { 0 },
             cached_poses: chunk.cached_poses,
             cache_at: (cache_at / 4) as u32,
             cache_samples,
-            errors,
-            ..CullUniform::default()
+            ..views.constants(device, mesh)
         };
         let pipelines = [pipelines.cull.1.clone(), pipelines.arguments.1.clone()];
-        Self { parameters, visible_playbacks, lists, arguments, cull, write, pipelines, constants, step }
+        let drawn = CulledDraws {
+            arguments,
+            draws_at: DRAWS_AT,
+            draws_set: u64::from(constants.parts * constants.lods) * DRAW_BYTES,
+            lists_at: LISTS_AT,
+            lists_set: u64::from(constants.lods) * list_bytes,
+            constants,
+            step,
+        };
+        Self { parameters, visible_playbacks, lists, cull, write, pipelines, drawn }
     }
 
     /// Culls the first `instances` instances. `live`: layers of some of them hold live bones.
@@ -290,7 +319,7 @@ impl Culling {
         time: Time,
     ) {
         let [live, ignore_marks] = [live, ignore_marks].map(u32::from);
-        let parameters = CullUniform { time: time.words(), instances, live, ignore_marks, ..self.constants };
+        let parameters = CullUniform { time: time.words(), instances, live, ignore_marks, ..self.drawn.constants };
         queue.write_buffer(&self.parameters, 0, bytemuck::bytes_of(&parameters));
         self.dispatch(pass, [&self.pipelines[0], &self.pipelines[1]], instances);
     }
@@ -309,7 +338,7 @@ impl Culling {
 
     fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, pipelines: [&wgpu::ComputePipeline; 2], instances: u32) {
         let groups = instances.div_ceil(GROUP_SIZE);
-        let across = groups.min(self.constants.max_groups).max(1);
+        let across = groups.min(self.drawn.constants.max_groups).max(1);
         pass.set_pipeline(pipelines[0]);
         pass.set_bind_group(0, &self.cull, &[]);
         pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
@@ -317,7 +346,9 @@ impl Culling {
         pass.set_bind_group(0, &self.write, &[]);
         pass.dispatch_workgroups(1, 1, 1);
     }
+}
 
+impl CulledDraws {
     /// Whether there is a second pass.
     pub(crate) fn reveals(&self) -> bool {
         self.constants.marks_at > 0
@@ -339,10 +370,10 @@ impl Culling {
         kinds(self.constants.cached_poses > 0)
     }
 
-    /// Index of the list of a kind and level, for a view, or for all views with `None`. A view
-    /// added since has the list of all views.
-    fn list(&self, view: Option<View>, (kind, lod): (u32, u32)) -> u32 {
-        let CullUniform { views, lods, .. } = self.constants;
+    /// Number of the set of lists of a kind, for a view, or for all views with `None`. A view added
+    /// since has the lists of all views.
+    fn set(&self, view: Option<View>, kind: u32) -> u32 {
+        let CullUniform { views, .. } = self.constants;
         let all = if views > 1 { views } else { 0 };
         let set = match view {
             // After all other sets.
@@ -350,12 +381,13 @@ impl Culling {
             Some(View(index)) if index < views as usize => index as u32,
             _ => all,
         };
-        (set * self.kinds() + kind) * lods + lod
+        set * self.kinds() + kind
     }
 
     /// Byte offset of the list of a kind and level.
-    pub(crate) fn list_at(&self, view: Option<View>, list: (u32, u32)) -> u32 {
-        LISTS_AT as u32 + self.list(view, list) * self.list_bytes() as u32
+    pub(crate) fn list_at(&self, view: Option<View>, (kind, lod): (u32, u32)) -> u32 {
+        let in_set = u64::from(lod) * self.list_bytes();
+        (self.lists_at + u64::from(self.set(view, kind)) * self.lists_set + in_set) as u32
     }
 
     /// Bytes per list.
@@ -370,12 +402,10 @@ impl Culling {
 
     /// Draws of a kind and a range of levels from [`Culling::lists`].
     pub(crate) fn draws(&self, view: Option<View>, kind: u32, lods: &Range<u32>) -> Draws<'_> {
-        let CullUniform { lods: all, parts, .. } = self.constants;
-        let first = self.list(view, (kind, 0)) * parts + lods.start;
         Draws {
             arguments: &self.arguments,
-            at: DRAWS_AT + u64::from(first) * DRAW_BYTES,
-            part_bytes: u64::from(all) * DRAW_BYTES,
+            at: self.draws_at + u64::from(self.set(view, kind)) * self.draws_set + u64::from(lods.start) * DRAW_BYTES,
+            part_bytes: u64::from(self.constants.lods) * DRAW_BYTES,
             lods: lods.end - lods.start,
             step: self.step,
         }
@@ -384,7 +414,7 @@ impl Culling {
 
 /// Initial arguments of all draws, with zero instances: `[set][kind][part][lod]`. `step`:
 /// first-instance step per level.
-fn draw_arguments(lods: &[Vec<IndexRange>], step: u32, sets_and_kinds: usize) -> Vec<u32> {
+pub(crate) fn draw_arguments(lods: &[Vec<IndexRange>], step: u32, sets_and_kinds: usize) -> Vec<u32> {
     let parts = lods.first().map_or(0, Vec::len);
     let of_part = |part: usize| {
         let of_lod = move |(first, lod): (u32, &Vec<IndexRange>)| {

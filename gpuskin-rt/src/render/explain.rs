@@ -85,6 +85,10 @@ pub struct Explanation {
     /// [`wgpu::Features::INDIRECT_FIRST_INSTANCE`], and on D3D12.
     #[doc(hidden)]
     pub draws: u32,
+    /// Number of crowds whose culling and poses are merged into the same dispatches, this one included: 1
+    /// for a crowd that is drawn by itself.
+    #[doc(hidden)]
+    pub merged: u32,
 }
 
 impl<M> Crowd<M> {
@@ -151,6 +155,7 @@ impl<M> Crowd<M> {
             lods: draw_runs.iter().map(|lods| lods.end).max().unwrap_or(1),
             bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX_BYTES),
             draws: (draw_runs.len() * kinds * self.core.parts.len()) as u32,
+            merged: renderer.batching.merged(&self.core),
         }
     }
 }
@@ -190,6 +195,9 @@ impl fmt::Display for Explanation {
             write!(f, " in {} ({} bytes per instance)", many(self.palettes, "palette"), self.bytes_per_instance)?;
         }
         writeln!(f, ", {} per view", many(self.draws, "draw"))?;
+        if self.merged > 1 {
+            writeln!(f, "  merged with {}", many(self.merged - 1, "other crowd"))?;
+        }
         if self.lods > 1 {
             writeln!(f, "  {}, chosen by LOD error", many(self.lods, "lod") + " of detail")?;
         }

@@ -167,13 +167,13 @@ impl Geometry {
         &self,
         device: &wgpu::Device,
         layouts: &Layouts,
-        palette: &wgpu::Buffer,
+        palette: wgpu::BufferBinding<'_>,
         instances: InstanceBindings<'_>,
     ) -> wgpu::BindGroup {
         let InstanceBindings { places, list, playbacks, previous } = instances;
         let previous = previous.map(|previous| (PREVIOUS_BINDING, wgpu::BindingResource::Buffer(previous)));
         let resources = [
-            (ANIMATION_BINDING, palette.as_entire_binding()),
+            (ANIMATION_BINDING, wgpu::BindingResource::Buffer(palette)),
             (MODEL_BINDING, self.mesh.constants()),
             (PLACES_BINDING, wgpu::BindingResource::Buffer(places)),
             (LIST_BINDING, wgpu::BindingResource::Buffer(list)),

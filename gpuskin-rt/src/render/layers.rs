@@ -188,6 +188,11 @@ impl CrowdLayers {
         self.live.clear();
     }
 
+    /// Whether any instance has had layers since the last [`CrowdLayers::clear`].
+    pub(super) fn any(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
     /// Buffer that the palette pass binds; `None` before the first upload.
     pub(super) fn buffer(&self) -> Option<&LayerBuffer> {
         self.device.as_ref().map(|(buffer, _)| buffer)

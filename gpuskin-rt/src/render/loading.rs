@@ -128,7 +128,7 @@ impl CrowdRenderer {
             parts.iter_mut().zip(cached).for_each(|(part, cached)| part.cached = Some(cached.pipelines));
         }
         let on_device = (on_device.clone(), parts);
-        let core = Arc::new(CrowdCore::new(&self.device, on_device, name, clock, descriptor, shared)?);
+        let core = Arc::new(CrowdCore::new(self.gpu(), on_device, name, clock, descriptor, shared)?);
         self.crowds.push(Arc::downgrade(&core));
         Ok(core)
     }

@@ -23,9 +23,10 @@
 //! |---|---|
 //! | tools | `capture` |
 //! | public handles and commands | `crowd`, `field`, `commands`, `bulk_commands`, `layer_commands`, `live_commands`, `attach`, `custom_draw`, `explain` |
-//! | renderer | `loading`, `reveal`, `renderer` |
+//! | renderer | `loading`, `reveal`, `renderer`, `batching` |
 //! | cores: state that renderer and handles share | `crowd_core`, `field_core`, `attachments` |
 //! | crowd state | `instances`, `motions`, `layers`, `live`, `sharing`, `palettes` |
+//! | merged passes of crowds | `batch`, `batch_passes` |
 //! | graphics pipelines | `pipelines` |
 //! | models on the device | `gpu_model`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
 //! | draw runs | `draw_run` |
@@ -36,6 +37,9 @@
 
 mod attach;
 mod attachments;
+mod batch;
+mod batch_passes;
+mod batching;
 mod bulk_commands;
 mod cache;
 #[cfg(feature = "testing")]

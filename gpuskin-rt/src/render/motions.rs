@@ -131,7 +131,7 @@ impl MotionPass {
         device: &wgpu::Device,
         pipeline: &LazyPipelines<MotionPipeline>,
         capacity: usize,
-        targets: impl Iterator<Item = &'b wgpu::Buffer>,
+        targets: impl Iterator<Item = wgpu::BufferBinding<'b>>,
     ) -> Self {
         let buffer = |size, usage| {
             let usage = usage | wgpu::BufferUsages::COPY_DST;
@@ -139,9 +139,9 @@ impl MotionPass {
         };
         let records = buffer(capacity as u64 * MOTION_BYTES, wgpu::BufferUsages::STORAGE);
         let MotionPipeline { layout, pipeline } = pipeline.get();
-        let target = |places: &wgpu::Buffer| {
+        let target = |places: wgpu::BufferBinding<'_>| {
             let parameters = buffer(size_of::<MotionUniform>() as u64, wgpu::BufferUsages::UNIFORM);
-            let resources = [parameters.as_entire_binding(), records.as_entire_binding(), places.as_entire_binding()];
+            let resources = [parameters.as_entire_binding(), records.as_entire_binding(), wgpu::BindingResource::Buffer(places)];
             let group = bind_group(device, LABEL, layout, &resources);
             (parameters, group)
         };

@@ -97,6 +97,11 @@ impl Occlusion {
         }
     }
 
+    /// Layout of the bind group of the pyramid.
+    pub(super) fn layout(&self) -> &wgpu::BindGroupLayout {
+        &self.layout
+    }
+
     pub(super) fn pipelines(&self, device: &wgpu::Device, culling: &CullPipelines) -> &RevealPipelines {
         self.reveal.get_or_init(|| culling.reveal(device, &self.layout))
     }

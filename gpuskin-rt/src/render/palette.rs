@@ -148,7 +148,7 @@ impl PoseEvaluator {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin animation"),
             size: words.len() as u64,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
         queue.write_buffer(&buffer, 0, words);
@@ -157,6 +157,16 @@ impl PoseEvaluator {
         let [nodes, bones] = [tracks.node_count(), tracks.bone_count()].map(|count| count as u32);
         let max_groups = limits.max_compute_workgroups_per_dimension;
         Ok(Self { words: buffer, layout, pipeline, matrices, pose_times, nodes, bones, binding, max_groups })
+    }
+
+    /// Animation of the model.
+    pub(crate) fn words(&self) -> &wgpu::Buffer {
+        &self.words
+    }
+
+    /// Whether the hierarchy is composed in workgroup memory.
+    pub(crate) fn in_workgroup(&self) -> bool {
+        Scratch::of(self.nodes as usize) == Scratch::Workgroup
     }
 
     /// Matrices per instance in a palette.

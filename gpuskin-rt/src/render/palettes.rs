@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::cache::PoseCache;
-use super::cull::{self, Culling, RevealPipelines, Views};
+use super::cull::{self, CulledDraws, Culling, RevealPipelines, Views};
 use super::draw_run::PaletteDraw;
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu::Gpu;
@@ -18,13 +18,14 @@ use crate::{Time, View};
 /// Palettes of a crowd: one, or several if one buffer cannot hold all instances.
 #[derive(Debug)]
 pub(crate) struct Palettes {
-    poses: Arc<PoseEvaluator>,
+    /// Evaluates the poses; `None` in a batch, which does so for all of its crowds.
+    own: Option<Arc<PoseEvaluator>>,
     chunks: Vec<PaletteChunk>,
     /// Instances per palette, but for the last one.
     instances_per_chunk: u32,
     /// Number of views that the instance lists are made for; `None` if nothing is culled.
     pub(crate) views: Option<usize>,
-    pub(crate) layers: LayerBuffer,
+    pub(crate) layers: Option<LayerBuffer>,
 }
 
 /// Buffers and limits of a crowd.
@@ -45,26 +46,38 @@ pub(crate) struct CrowdBuffers<'a> {
 
 #[derive(Clone, Debug)]
 struct PaletteChunk {
+    drawing: wgpu::BindGroup,
+    /// Bind group for drawing cached vertices, if there are any.
+    cached: Option<wgpu::BindGroup>,
+    /// Lists and draws of the visible instances, if any are culled.
+    culled: Option<CulledDraws>,
+    /// Passes of this palette alone; `None` in a batch.
+    passes: Option<PalettePasses>,
+}
+
+#[derive(Clone, Debug)]
+struct PalettePasses {
     parameters: wgpu::Buffer,
     palette: wgpu::Buffer,
     compute: wgpu::BindGroup,
-    drawing: wgpu::BindGroup,
     culling: Option<Arc<Culling>>,
     cache: Option<PoseCache>,
 }
 
 impl PaletteChunk {
-    /// Culling with a second pass, if there is one.
-    fn reveals(&self) -> Option<&Culling> {
-        self.culling.as_deref().filter(|culling| culling.reveals())
+    /// Whether there is a second pass.
+    fn reveals(&self) -> bool {
+        self.culled.as_ref().is_some_and(CulledDraws::reveals)
     }
+}
 
+impl PalettePasses {
     /// Evaluates the poses that a culling pass has requested.
     fn evaluate(&self, pass: &mut wgpu::ComputePass<'_>, poses: &PoseEvaluator, culling: &Culling) {
         poses.set(pass, &self.compute, 0);
-        pass.dispatch_workgroups_indirect(&culling.arguments, 0);
+        pass.dispatch_workgroups_indirect(&culling.drawn.arguments, 0);
         if let Some(cache) = &self.cache {
-            cache.record(pass, poses, &culling.arguments);
+            cache.record(pass, poses, &culling.drawn.arguments);
         }
     }
 }
@@ -133,11 +146,14 @@ impl Palettes {
             let list = wgpu::BufferBinding {
                 buffer: &list,
                 offset: 0,
-                size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.bound_bytes())),
+                size: culling.as_ref().and_then(|culling| wgpu::BufferSize::new(culling.drawn.bound_bytes())),
             };
             let previous = buffers.previous.map(|previous| part(previous, PLACE_BYTES, first, instances));
             let of_instances = InstanceBindings { places, list, playbacks: playbacks.clone(), previous };
-            let drawing = |poses: &wgpu::Buffer| geometry.with_palette(device, layouts, poses, of_instances.clone());
+            let drawing = |poses: &wgpu::Buffer| {
+                let poses = poses.as_entire_buffer_binding();
+                geometry.with_palette(device, layouts, poses, of_instances.clone())
+            };
             let seen = culling.as_ref().map_or(playbacks, |c| c.visible_playbacks.as_entire_buffer_binding());
             let cache = (cached_poses > 0).then(|| {
                 let compute = poses.bind_group(device, &of_cache, seen.clone(), &palette, layers);
@@ -152,30 +168,49 @@ impl Palettes {
             });
             let compute = poses.bind_group(device, &parameters, seen, &palette, layers);
             let drawing = drawing(&palette);
-            PaletteChunk { parameters, palette, compute, drawing, culling, cache }
+            let cached = cache.as_ref().map(|cache| cache.drawing.clone());
+            let culled = culling.as_ref().map(|culling| culling.drawn.clone());
+            let passes = Some(PalettePasses { parameters, palette, compute, culling, cache });
+            PaletteChunk { drawing, cached, culled, passes }
         };
         let chunks = (0..buffers.capacity).step_by(instances_per_chunk.max(1) as usize).map(chunk).collect();
         let views = culled.map(|(views, _)| views.count);
-        Self { poses: poses.clone(), chunks, instances_per_chunk, views, layers: layers.clone() }
+        Self { own: Some(poses.clone()), chunks, instances_per_chunk, views, layers: Some(layers.clone()) }
+    }
+
+    /// Palette of a crowd of a batch, which evaluates and culls.
+    pub(crate) fn in_batch(drawing: wgpu::BindGroup, culled: CulledDraws) -> Self {
+        let chunk = PaletteChunk { drawing, cached: None, culled: Some(culled), passes: None };
+        Self { own: None, chunks: vec![chunk], instances_per_chunk: u32::MAX, views: None, layers: None }
+    }
+
+    /// Whether a batch evaluates the poses.
+    pub(crate) fn is_batched(&self) -> bool {
+        self.own.is_none()
     }
 
     /// Returns the same palettes for the same instances, with another layer buffer.
     pub(crate) fn with_layers(&self, device: &wgpu::Device, buffers: &CrowdBuffers<'_>, layers: &LayerBuffer) -> Self {
-        let chunk = |(first, chunk): (u32, &PaletteChunk)| {
+        let passes = |first: u32, poses: &PoseEvaluator, passes: &PalettePasses| {
             let instances = self.instances_per_chunk.min(buffers.capacity - first);
             let all = || part(buffers.playbacks, PLAYBACK_BYTES, first, instances);
-            let playbacks = chunk.culling.as_ref().map_or_else(all, |c| c.visible_playbacks.as_entire_buffer_binding());
+            let playbacks =
+                passes.culling.as_ref().map_or_else(all, |c| c.visible_playbacks.as_entire_buffer_binding());
             let bind_group =
-                |parameters| self.poses.bind_group(device, parameters, playbacks.clone(), &chunk.palette, layers);
-            let cache = chunk.cache.as_ref().map(|cache| cache.with_compute(bind_group(&cache.parameters)));
-            PaletteChunk { compute: bind_group(&chunk.parameters), cache, ..chunk.clone() }
+                |parameters| poses.bind_group(device, parameters, playbacks.clone(), &passes.palette, layers);
+            let cache = passes.cache.as_ref().map(|cache| cache.with_compute(bind_group(&cache.parameters)));
+            PalettePasses { compute: bind_group(&passes.parameters), cache, ..passes.clone() }
+        };
+        let chunk = |(first, chunk): (u32, &PaletteChunk)| {
+            let own = self.own.as_deref().zip(chunk.passes.as_ref()).map(|(poses, own)| passes(first, poses, own));
+            PaletteChunk { passes: own, ..chunk.clone() }
         };
         let chunks = (0..buffers.capacity)
             .step_by(self.instances_per_chunk.max(1) as usize)
             .zip(&self.chunks)
             .map(chunk)
             .collect();
-        Self { poses: self.poses.clone(), chunks, layers: layers.clone(), ..*self }
+        Self { own: self.own.clone(), chunks, layers: Some(layers.clone()), ..*self }
     }
 
     /// Draw runs of the first `instances` instances that are visible in `view`, or in any view with
@@ -183,16 +218,16 @@ impl Palettes {
     pub(crate) fn draw_runs(&self, instances: u32, view: Option<View>) -> impl Iterator<Item = PaletteDraw<'_>> {
         // Without culling, the first pass has drawn everything.
         let again = view == Some(View::REVEALED);
-        let parts = self.parts(instances).filter(move |(_, chunk)| !again || chunk.reveals().is_some());
+        let parts = self.parts(instances).filter(move |(_, chunk)| !again || chunk.reveals());
         parts.flat_map(move |(range, chunk)| {
-            let culling = chunk.culling.as_deref();
+            let culling = chunk.culled.as_ref();
             let identity_list = culling.is_none().then_some((0, 0..1));
-            let lists = culling.into_iter().flat_map(Culling::lists).chain(identity_list);
+            let lists = culling.into_iter().flat_map(CulledDraws::lists).chain(identity_list);
             lists.map(move |(kind, lods)| PaletteDraw {
                 instances: range.end - range.start,
                 first: range.start,
                 bind_group: &chunk.drawing,
-                cached: chunk.cache.as_ref().filter(|_| kind > 0).map(|cache| &cache.drawing),
+                cached: chunk.cached.as_ref().filter(|_| kind > 0),
                 offset: culling.map_or(0, |culling| culling.list_at(view, (kind, lods.start))),
                 draws: culling.map(|culling| culling.draws(view, kind, &lods)),
                 lods,
@@ -210,19 +245,20 @@ impl Palettes {
         flags: (bool, bool),
         times: [Time; 2],
     ) {
-        for (range, chunk) in self.parts(instances) {
+        let (Some(poses), Some(layers)) = (&self.own, &self.layers) else { return };
+        for (range, passes) in self.parts(instances).filter_map(|(range, chunk)| Some((range, chunk.passes.as_ref()?))) {
             let count = range.end - range.start;
-            let parameters = self.poses.parameters(times, 0, count, &self.layers);
-            let of_cache = chunk.cache.as_ref().map(|cache| &cache.parameters);
-            for buffer in std::iter::once(&chunk.parameters).chain(of_cache) {
+            let parameters = poses.parameters(times, 0, count, layers);
+            let of_cache = passes.cache.as_ref().map(|cache| &cache.parameters);
+            for buffer in std::iter::once(&passes.parameters).chain(of_cache) {
                 queue.write_buffer(buffer, 0, bytemuck::bytes_of(&parameters));
             }
-            match &chunk.culling {
+            match &passes.culling {
                 Some(culling) => {
                     culling.record(queue, pass, count, flags, times[0]);
-                    chunk.evaluate(pass, &self.poses, culling);
+                    passes.evaluate(pass, poses, culling);
                 }
-                None => self.poses.dispatch(pass, &chunk.compute, 0, count),
+                None => poses.dispatch(pass, &passes.compute, 0, count),
             }
         }
     }
@@ -235,10 +271,11 @@ impl Palettes {
         pyramid: (&RevealPipelines, &wgpu::BindGroup),
         instances: u32,
     ) {
-        for (range, chunk) in self.parts(instances) {
-            if let Some(culling) = chunk.reveals() {
+        let Some(poses) = &self.own else { return };
+        for (range, chunk) in self.parts(instances).filter(|(_, chunk)| chunk.reveals()) {
+            if let Some((passes, culling)) = chunk.passes.as_ref().and_then(|own| Some((own, own.culling.as_ref()?))) {
                 culling.reveal(pass, pyramid, range.end - range.start);
-                chunk.evaluate(pass, &self.poses, culling);
+                passes.evaluate(pass, poses, culling);
             }
         }
     }
@@ -252,7 +289,7 @@ impl Palettes {
 }
 
 /// Binds the elements of `instances` instances from `first` on, `bytes` bytes each.
-fn part(buffer: &wgpu::Buffer, bytes: u64, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
+pub(crate) fn part(buffer: &wgpu::Buffer, bytes: u64, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
     let size = wgpu::BufferSize::new(u64::from(instances) * bytes);
     wgpu::BufferBinding { buffer, offset: u64::from(first) * bytes, size }
 }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::batching::Batching;
 use super::compute::LazyPipelines;
-use super::crowd_core::CrowdCore;
+use super::crowd_core::{CrowdCore, Drawn};
 use super::cull::Views;
 use super::draw_run::draw_part;
 use super::error::Error;
@@ -69,6 +70,8 @@ pub struct CrowdRenderer {
     pub(super) models: HashMap<([u8; 16], Encoding), Weak<GpuModel>>,
     pub(super) crowds: Vec<Weak<CrowdCore>>,
     pub(super) fields: Vec<Weak<FieldCore>>,
+    /// Crowds whose passes are merged.
+    pub(super) batching: Batching,
 }
 
 #[derive(Debug)]
@@ -114,6 +117,7 @@ impl CrowdRenderer {
             models: HashMap::new(),
             crowds: Vec::new(),
             fields: Vec::new(),
+            batching: Batching::default(),
         };
         renderer.add_view();
         Ok(renderer)
@@ -178,11 +182,11 @@ impl CrowdRenderer {
         self.clock.store(time.to_bits(), Ordering::Relaxed);
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         self.fields.retain(|field| field.strong_count() > 0);
-        guarded(&self.device, || self.upload(queue, encoder, camera, time))
+        guarded(&self.device.clone(), || self.upload(queue, encoder, camera, time))
     }
 
     fn upload(
-        &self,
+        &mut self,
         queue: &wgpu::Queue,
         encoder: &mut wgpu::CommandEncoder,
         camera: &Camera,
@@ -191,8 +195,11 @@ impl CrowdRenderer {
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.fields.iter().filter_map(Weak::upgrade).for_each(|field| field.upload(queue));
         let mut result = self.prepare_view(queue, View::MAIN, camera);
+        let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
+        let views = self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS);
+        self.batching.update(Gpu { device: &self.device, queue }, &self.layouts, views, &crowds);
         let mut uploads = Uploads::new(&self.device);
-        for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
+        for crowd in &crowds {
             let pipelines = (&self.scatter_pipeline, &self.motion_pipeline);
             result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, pipelines, self.culling()));
         }
@@ -212,11 +219,12 @@ impl CrowdRenderer {
     }
 
     /// Culls, and evaluates the poses of crowds whose models need compute.
-    fn evaluate(&self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, time: Time) {
+    fn evaluate(&mut self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, time: Time) {
         let drawn: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).filter_map(|c| c.drawn()).collect();
         let mut moving = drawn.iter().filter_map(|d| Some((d.motion()?, d.instances))).peekable();
-        let mut with_palettes = drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d))).peekable();
-        if with_palettes.peek().is_none() && moving.peek().is_none() {
+        let own = |d: &&Drawn| d.palettes.as_ref().is_some_and(|palettes| !palettes.is_batched());
+        let mut with_palettes = drawn.iter().filter(own).filter_map(|d| Some((d.palettes.as_ref()?, d))).peekable();
+        if with_palettes.peek().is_none() && moving.peek().is_none() && self.batching.is_empty() {
             return;
         }
         if let Some(views) = self.culling() {
@@ -226,6 +234,7 @@ impl CrowdRenderer {
         let mut pass = encoder.begin_compute_pass(&descriptor);
         let times = [time, self.previous_time()];
         moving.for_each(|(motion, instances)| motion.record(queue, &mut pass, instances, times));
+        self.batching.record(queue, &mut pass, times);
         for (palettes, d) in with_palettes {
             palettes.evaluate(queue, &mut pass, d.instances, (d.live, d.ignore_marks), times);
         }

@@ -62,6 +62,7 @@ impl CrowdRenderer {
         let pipelines = occlusion.pipelines(&device, views.pipelines.get());
         if let Some(pyramid) = &occlusion.pyramid {
             let hides = (pipelines, &pyramid.bind_group);
+            self.batching.reveal(&device, &mut pass, (occlusion.layout(), &pyramid.bind_group));
             for (palettes, d) in drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d))) {
                 palettes.reveal(&mut pass, hides, d.instances);
             }

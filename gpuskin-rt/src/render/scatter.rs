@@ -48,16 +48,18 @@ pub(crate) struct Scatter {
 
 impl Scatter {
     /// Uploads the changed elements of a buffer, and returns the number of bytes uploaded.
-    /// `pipeline`: present if the device [`scatters`] and shaders can bind the target.
+    /// `pipeline`: present if the device [`scatters`] and shaders can bind the target. `first`: number of
+    /// the first element in the target; a multiple of 64.
     pub(crate) fn upload<T: Pod>(
         &mut self,
         (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
         pipeline: Option<&LazyPipelines<ScatterPipeline>>,
         changes: &mut Changes,
         elements: &[T],
-        target: &wgpu::Buffer,
+        (target, first): (&wgpu::Buffer, u32),
     ) -> u64 {
         let mut bytes = 0;
+        let at = u64::from(first) * size_of::<T>() as u64;
         // Shaders must be able to bind the target, and a list as long as the target.
         let most = uploads.device.limits().max_storage_buffer_binding_size;
         let pipeline = pipeline.filter(|_| target.size() <= most / 4);
@@ -65,12 +67,13 @@ impl Scatter {
             bytes = match (changed, pipeline) {
                 (Changed::Some(indices), Some(pipeline)) if changed.runs(elements.len()).nth(FEW).is_some() => {
                     self.fill(indices, elements);
-                    self.scatter((uploads, queue), pipeline.get(), target)
+                    self.scatter((uploads, queue), pipeline.get(), (target, at))
                 }
                 _ => {
                     let write = |range: core::ops::Range<usize>| {
                         let bytes: &[u8] = bytemuck::cast_slice(&elements[range.clone()]);
-                        self.write((uploads.device, queue), target, (range.start * size_of::<T>()) as u64, bytes);
+                        let at = at + (range.start * size_of::<T>()) as u64;
+                        self.write((uploads.device, queue), target, at, bytes);
                         bytes.len() as u64
                     };
                     let bytes = changed.runs(elements.len()).map(write).sum();
@@ -103,7 +106,7 @@ impl Scatter {
         &mut self,
         (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
         pipeline: &ScatterPipeline,
-        target: &wgpu::Buffer,
+        (target, at): (&wgpu::Buffer, u64),
     ) -> u64 {
         let device = uploads.device;
         let bytes = size_of_val(&self.words[..]) as u64;
@@ -122,7 +125,10 @@ impl Scatter {
             layout: &pipeline.layout,
             entries: &[
                 wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() },
-                wgpu::BindGroupEntry { binding: 1, resource: target.as_entire_binding() },
+                wgpu::BindGroupEntry {
+                    binding: 1,
+                    resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: target, offset: at, size: None }),
+                },
             ],
         });
         let groups = (self.words[0] * self.words[1]).div_ceil(GROUP_SIZE);

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
+use crate::batch::{BatchFrame, BatchedCrowd};
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::motion::{self, MotionUniform};
@@ -33,12 +34,17 @@ fn all() -> impl Iterator<Item = (String, String)> {
             [cached, (format!("cache fill of {variant:?}"), cache::fill(variant))]
         }))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
-        .chain([("cull".into(), cull::cull()), ("reveal".into(), cull::reveal())])
-        .chain([("arguments".into(), cull::arguments())])
+        .chain(SCOPES.into_iter().flat_map(|scope| {
+            [("cull", cull::cull(scope)), ("reveal", cull::reveal(scope)), ("arguments", cull::arguments(scope))]
+                .map(|(name, text)| (format!("{name} of {scope:?}"), text))
+        }))
+        .chain([("palette of a batch".into(), local::batch_palette())])
         .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
         .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
         .chain([("instance writer".into(), instance_writer_source())])
 }
+
+const SCOPES: [cull::CullScope; 2] = [cull::CullScope::Single, cull::CullScope::Batch];
 
 fn befores() -> impl Iterator<Item = cull::PyramidSource> {
     let depths = [(1, false), (1, true), (4, false)];
@@ -176,7 +182,7 @@ fn wgsl_structures_match_rust_layout() {
         PaletteUniform,
         [time, previous_time, instances, first_instance, stride]
     );
-    for text in [cull::cull(), cull::reveal(), cull::arguments()] {
+    for text in SCOPES.into_iter().flat_map(|s| [cull::cull(s), cull::reveal(s), cull::arguments(s)]) {
         let (module, _) = parse(&text);
         let parameters = same_layout!(
             &module,
@@ -203,8 +209,40 @@ fn wgsl_structures_match_rust_layout() {
         );
         assert_eq!(parameters, (16, size_of::<cull::CullUniform>()));
     }
-    let (module_of_bounds, _) = parse(&cull::cull());
-    let (reveal, _) = parse(&cull::reveal());
+    for text in [cull::cull(cull::CullScope::Batch), cull::arguments(cull::CullScope::Batch), local::batch_palette()] {
+        let (module, _) = parse(&text);
+        let crowd = same_layout!(
+            &module,
+            "GpuskinBatchedCrowd",
+            BatchedCrowd,
+            [
+                culling,
+                first_instance,
+                lengths_at,
+                lists_at,
+                bounds_at,
+                words_at,
+                palette_at,
+                stride,
+                previous_offset,
+                draws_at,
+                reserved_0,
+                reserved_1,
+                reserved_2
+            ]
+        );
+        assert_eq!(crowd, (13, size_of::<BatchedCrowd>()));
+    }
+    let (batch, _) = parse(&cull::cull(cull::CullScope::Batch));
+    let frame = same_layout!(
+        &batch,
+        "GpuskinBatchFrame",
+        BatchFrame,
+        [time, ignore_marks, groups, sets_at, set_words, draws, crowds]
+    );
+    assert_eq!(frame, (7, size_of::<BatchFrame>()));
+    let (module_of_bounds, _) = parse(&cull::cull(cull::CullScope::Single));
+    let (reveal, _) = parse(&cull::reveal(cull::CullScope::Single));
     let pyramid =
         same_layout!(&reveal, "GpuskinPyramid", cull::PyramidUniform, [size, mip_levels, depth_sign, depth_tolerance]);
     assert_eq!(pyramid, (7, size_of::<cull::PyramidUniform>()));

@@ -4,6 +4,7 @@
 
 mod common;
 
+mod batch;
 mod behaviour;
 mod blends;
 mod bones;
@@ -33,6 +34,9 @@ use gpuskin_test_harness::{run, test};
 
 fn main() -> std::process::ExitCode {
     run([
+        test!(batch::batched_pictures_match_single_crowds, VULKAN),
+        test!(batch::crowds_leave_their_batch_and_keep_their_picture, VULKAN),
+        test!(batch::revealed_instances_of_a_batch_match_single_crowds, VULKAN),
         test!(behaviour::crossfade_is_continuous_when_interrupted, GPU),
         test!(behaviour::rate_pause_and_seek_take_effect_without_a_jump, GPU),
         test!(behaviour::tint_parts_and_visibility_change_the_picture, GPU),

@@ -1,0 +1,282 @@
+//! Batch: crowds of different models whose culling and poses are merged into one dispatch each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::batch_passes::{BatchContents, BatchPasses, BatchPipelines};
+use super::cull::{CulledDraws, Views, draw_arguments};
+use super::geometry::{Geometry, InstanceBindings};
+use super::gpu::Gpu;
+use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
+use super::palette::{MATRIX_BYTES, PoseEvaluator};
+use super::palettes::{Palettes, part};
+use crate::Time;
+use crate::batch::{BatchFrame, BatchedCrowd, LENGTHS_AT, LENGTHS_HEADER};
+use crate::cull::{DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, expand_bounds};
+
+/// Crowd that is to be part of a batch.
+pub(crate) struct Member<'a> {
+    pub(crate) geometry: &'a Geometry,
+    /// Number of instances that there is room for; a multiple of [`GROUP_SIZE`].
+    pub(crate) capacity: u32,
+    /// Distance by which attachments extend the bounds of clips, metres.
+    pub(crate) reach: f32,
+}
+
+/// Buffers of the instances of all crowds of a batch.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedInstances {
+    pub(crate) places: wgpu::Buffer,
+    pub(crate) playbacks: wgpu::Buffer,
+    pub(crate) previous: Option<wgpu::Buffer>,
+}
+
+/// Crowds of different models whose passes are merged.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) instances: SharedInstances,
+    crowds: Vec<BatchedCrowd>,
+    frame: BatchFrame,
+    /// Number of instances per crowd, of which the table on the device is made.
+    counts: Vec<u32>,
+    passes: BatchPasses,
+}
+
+/// Sizes of the buffers of a batch, as far as devices limit them.
+#[derive(Clone, Copy, Default)]
+struct Sizes {
+    instances: u64,
+    matrices: u64,
+    words: u64,
+    /// Words of the lists' lengths and marks, and words of all sets of lists.
+    lengths: u64,
+    lists: u64,
+}
+
+impl Sizes {
+    /// Sizes with one more crowd.
+    fn with(self, member: &Member<'_>, views: &Views) -> Self {
+        let capacity = u64::from(member.capacity);
+        let (sets, lods) = (views.sets() as u64, views.lods(&member.geometry.cull_mesh()) as u64);
+        let poses = member.geometry.poses();
+        let marks = if views.occlusion { capacity } else { 0 };
+        Self {
+            instances: self.instances + capacity,
+            matrices: self.matrices + capacity * poses.map_or(0, |poses| u64::from(poses.stride())),
+            words: self.words + poses.map_or(0, |poses| poses.words().size()),
+            lengths: self.lengths + u64::from(LENGTHS_HEADER) + sets * lods + marks,
+            lists: self.lists + sets * lods * capacity * ENTRY_BYTES / 4,
+        }
+    }
+
+    /// Whether a device can bind buffers of these sizes.
+    fn fit(self, binding: u64) -> bool {
+        let lists = (u64::from(LENGTHS_AT) + self.lengths + self.lists + 64) * 4;
+        let all = [self.instances * PLAYBACK_BYTES, self.matrices * MATRIX_BYTES, self.words, lists];
+        all.into_iter().all(|bytes| bytes <= binding.min(u32::MAX.into()))
+    }
+}
+
+/// Returns how many of `members`, from the first one on, one batch can hold on a device.
+pub(crate) fn batched(device: &wgpu::Device, members: &[Member<'_>], views: &Views) -> usize {
+    let limits = device.limits();
+    let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    let mut sizes = Sizes::default();
+    let fits = |member: &&Member<'_>| {
+        sizes = sizes.with(member, views);
+        sizes.fit(binding)
+    };
+    let groups = limits.max_compute_workgroups_per_dimension as usize;
+    members.iter().take_while(fits).count().min(groups)
+}
+
+impl Batch {
+    /// Creates a batch of crowds. Returns the palettes of each crowd, which draw it by itself.
+    pub(crate) fn new(
+        gpu: Gpu<'_>,
+        layouts: &Layouts,
+        views: &Views,
+        pipelines: &Arc<BatchPipelines>,
+        members: &[Member<'_>],
+    ) -> (Self, Vec<Palettes>) {
+        let device = gpu.device;
+        let sets = views.sets() as u32;
+        let mut crowds: Vec<BatchedCrowd> = Vec::with_capacity(members.len());
+        let mut bounds: Vec<u32> = Vec::new();
+        let (mut instances, mut lengths, mut lists, mut matrices, mut draws) = (0, LENGTHS_AT, 0, 0, 0);
+        for member in members {
+            let mesh = member.geometry.cull_mesh();
+            let (stride, previous_offset) =
+                member.geometry.poses().map_or((0, 0), |poses| (poses.stride(), poses.previous_offset()));
+            let mut culling = views.constants(device, &mesh);
+            (culling.capacity, culling.palette_slots) = (member.capacity, member.capacity);
+            let lengths_at = lengths;
+            lengths += LENGTHS_HEADER + sets * culling.lods;
+            if views.occlusion {
+                culling.marks_at = lengths;
+                lengths += member.capacity;
+            }
+            crowds.push(BatchedCrowd {
+                culling,
+                first_instance: instances,
+                lengths_at,
+                lists_at: lists,
+                bounds_at: bounds.len() as u32 / 4,
+                words_at: 0,
+                palette_at: matrices,
+                stride,
+                previous_offset,
+                draws_at: draws,
+                ..BatchedCrowd::default()
+            });
+            bounds.extend(expand_bounds(member.geometry.bounds.as_deref().unwrap_or_default(), member.reach));
+            instances += member.capacity;
+            lists += culling.lods * member.capacity * (ENTRY_BYTES / 4) as u32;
+            matrices += member.capacity * stride;
+            draws += culling.parts * culling.lods;
+        }
+        let frame = BatchFrame {
+            sets_at: lengths.next_multiple_of(64),
+            set_words: lists,
+            draws,
+            crowds: crowds.len() as u32,
+            ..BatchFrame::default()
+        };
+
+        let of_set: Vec<u32> = members
+            .iter()
+            .zip(&crowds)
+            .flat_map(|(member, crowd)| {
+                draw_arguments(&member.geometry.lods[..crowd.culling.lods as usize], member.capacity, 1)
+            })
+            .collect();
+        let buffer = |label, bytes| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: u64::from(instances) * bytes,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
+        let previous = members.iter().any(|member| member.geometry.variant.previous_transforms);
+        let instances = SharedInstances {
+            places: buffer("gpuskin place records of a batch", PLACE_BYTES),
+            playbacks: buffer("gpuskin playback records of a batch", PLAYBACK_BYTES),
+            previous: previous.then(|| buffer("gpuskin previous place records of a batch", PLACE_BYTES)),
+        };
+        let words = copy_words(gpu, members, &mut crowds);
+        let contents = BatchContents { frame: &frame, sets, words, bounds: &bounds, of_set: &of_set };
+        let passes = BatchPasses::new(gpu, views, pipelines, &crowds, contents, &instances);
+
+        let palettes = members.iter().zip(&crowds).map(|(member, crowd)| {
+            let set_bytes = u64::from(frame.set_words) * 4;
+            let culled = CulledDraws {
+                arguments: passes.arguments.clone(),
+                draws_at: DRAWS_AT + u64::from(crowd.draws_at) * DRAW_BYTES,
+                draws_set: u64::from(frame.draws) * DRAW_BYTES,
+                lists_at: (u64::from(frame.sets_at) + u64::from(crowd.lists_at)) * 4,
+                lists_set: set_bytes,
+                constants: crowd.culling,
+                step: member.capacity,
+            };
+            let list = wgpu::BufferBinding {
+                buffer: &passes.lists,
+                offset: 0,
+                size: wgpu::BufferSize::new(culled.bound_bytes()),
+            };
+            let (first, capacity) = (crowd.first_instance, member.capacity);
+            let drawing = member.geometry.with_palette(
+                device,
+                layouts,
+                part_of_palette(&passes.palette, crowd),
+                InstanceBindings {
+                    places: part(&instances.places, PLACE_BYTES, first, capacity),
+                    list,
+                    playbacks: part(&instances.playbacks, PLAYBACK_BYTES, first, capacity),
+                    previous: instances
+                        .previous
+                        .as_ref()
+                        .filter(|_| member.geometry.variant.previous_transforms)
+                        .map(|previous| part(previous, PLACE_BYTES, first, capacity)),
+                },
+            );
+            Palettes::in_batch(drawing, culled)
+        });
+        let palettes = palettes.collect();
+        let counts = vec![u32::MAX; crowds.len()];
+        (Self { instances, crowds, frame, counts, passes }, palettes)
+    }
+
+    /// Number of the first instance of a crowd in the shared buffers.
+    pub(crate) fn first_instance(&self, crowd: usize) -> u32 {
+        self.crowds[crowd].first_instance
+    }
+
+    /// Culls and evaluates all crowds. `counts`: number of instances of each. `times`: current and
+    /// previous time. `ignore_marks`: with occlusion culling, the first pass draws all instances in view.
+    pub(crate) fn record(
+        &mut self,
+        queue: &wgpu::Queue,
+        pass: &mut wgpu::ComputePass<'_>,
+        counts: &[u32],
+        times: [Time; 2],
+        ignore_marks: bool,
+    ) {
+        if self.counts != counts {
+            self.counts.clear();
+            self.counts.extend_from_slice(counts);
+            let mut groups: Vec<[u32; 2]> = Vec::new();
+            for (i, (crowd, &count)) in (0..).zip(self.crowds.iter_mut().zip(counts)) {
+                crowd.culling.instances = count;
+                groups.extend((0..count).step_by(GROUP_SIZE as usize).map(|first| [i, first]));
+            }
+            self.frame.groups = groups.len() as u32;
+            self.passes.write(queue, &self.crowds, &groups);
+        }
+        let frame = BatchFrame { time: times[0].words(), ignore_marks: ignore_marks.into(), ..self.frame };
+        self.passes.record(queue, pass, &frame, times);
+    }
+
+    /// Second pass with occlusion culling.
+    pub(crate) fn reveal(&self, device: &wgpu::Device, pass: &mut wgpu::ComputePass<'_>, pyramid: (&wgpu::BindGroupLayout, &wgpu::BindGroup)) {
+        self.passes.reveal(device, pass, pyramid, &self.frame);
+    }
+}
+
+/// Binds the palette slots of a crowd.
+fn part_of_palette<'a>(palette: &'a wgpu::Buffer, crowd: &BatchedCrowd) -> wgpu::BufferBinding<'a> {
+    let matrices = u64::from(crowd.culling.capacity) * u64::from(crowd.stride);
+    wgpu::BufferBinding {
+        buffer: palette,
+        offset: u64::from(crowd.palette_at) * MATRIX_BYTES,
+        size: wgpu::BufferSize::new(matrices * MATRIX_BYTES),
+    }
+}
+
+/// Copies the animation of each model into one buffer, and sets where each crowd's is.
+fn copy_words(Gpu { device, queue }: Gpu<'_>, members: &[Member<'_>], crowds: &mut [BatchedCrowd]) -> wgpu::Buffer {
+    let mut starts: HashMap<*const PoseEvaluator, u64> = HashMap::new();
+    let mut copies = Vec::new();
+    let mut end = 0;
+    for (poses, crowd) in members.iter().zip(crowds).filter_map(|(m, c)| Some((m.geometry.poses()?, c))) {
+        let start = *starts.entry(Arc::as_ptr(poses)).or_insert_with(|| {
+            let start = end;
+            copies.push((poses, start));
+            end += poses.words().size();
+            start
+        });
+        crowd.words_at = (start / 4) as u32;
+    }
+    let words = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("gpuskin animation of a batch"),
+        size: end.max(4),
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    for (poses, start) in copies {
+        encoder.copy_buffer_to_buffer(poses.words(), 0, &words, start, poses.words().size());
+    }
+    queue.submit([encoder.finish()]);
+    words
+}

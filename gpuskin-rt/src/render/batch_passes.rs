@@ -1,0 +1,209 @@
+//! Passes of a batch: culling, arguments and poses of all of its crowds, one dispatch each.
+
+use std::sync::{Arc, OnceLock};
+
+use super::batch::SharedInstances;
+use super::compute::{layout, pipeline};
+use super::cull::Views;
+use super::gpu::Gpu;
+use super::layouts::{PLAYBACK_BYTES, bind_group, storage, uniform};
+use super::palette::MATRIX_BYTES;
+use crate::Time;
+use crate::batch::{BatchFrame, BatchedCrowd};
+use crate::cull::{self, CullScope, CullView, DRAWS_AT, GROUP_SIZE, MAX_VIEWS};
+use crate::local::shader::{self, PaletteUniform};
+
+const LABEL: Option<&str> = Some("gpuskin batch");
+/// Storage buffers that the culling pass of a batch binds.
+pub(crate) const STORAGE_BUFFERS: u32 = 7;
+
+/// Pipelines of the passes of a batch, created when a renderer first makes one.
+#[derive(Debug)]
+pub(crate) struct BatchPipelines {
+    cull: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
+    arguments: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
+    palette: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
+    /// Second pass of occlusion culling: culling, and arguments.
+    reveal: OnceLock<[wgpu::ComputePipeline; 2]>,
+}
+
+impl BatchPipelines {
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        let frame = uniform(size_of::<BatchFrame>() as u64, false);
+        let views = uniform(MAX_VIEWS as u64 * size_of::<CullView>() as u64, false);
+        let (read, write) = (storage(true, false), storage(false, false));
+        let bindings = [frame, read, views, read, write, write, read, read, read];
+        let culling = layout(device, LABEL, &bindings);
+        let arguments = layout(device, LABEL, &[frame, read, write, write, write]);
+        let parameters = uniform(size_of::<PaletteUniform>() as u64, false);
+        let palette = layout(device, LABEL, &[parameters, read, read, write, read]);
+        let made = |text: &str, entry: &str, layout| pipeline(device, LABEL, (text, entry), &[layout]);
+        let first = made(&cull::cull(CullScope::Batch), cull::CULL_ENTRY_POINT, &culling);
+        let then = made(&cull::arguments(CullScope::Batch), cull::ARGUMENTS_ENTRY_POINT, &arguments);
+        let last = made(&shader::batch_palette(), shader::ENTRY_POINT, &palette);
+        Self {
+            cull: (culling, first),
+            arguments: (arguments, then),
+            palette: (palette, last),
+            reveal: OnceLock::new(),
+        }
+    }
+
+    /// `pyramid`: bind group layout of the depth pyramid.
+    fn reveal(&self, device: &wgpu::Device, pyramid: &wgpu::BindGroupLayout) -> &[wgpu::ComputePipeline; 2] {
+        self.reveal.get_or_init(|| {
+            let (culls, writes) = (cull::reveal(CullScope::Batch), cull::arguments(CullScope::Batch));
+            [
+                pipeline(device, LABEL, (&culls, cull::REVEAL_ENTRY_POINT), &[&self.cull.0, pyramid]),
+                pipeline(device, LABEL, (&writes, cull::REVEALED_ARGUMENTS_ENTRY_POINT), &[&self.arguments.0]),
+            ]
+        })
+    }
+}
+
+/// Contents of the buffers of a batch that stay the same.
+pub(crate) struct BatchContents<'a> {
+    pub(crate) frame: &'a BatchFrame,
+    /// Number of sets of lists.
+    pub(crate) sets: u32,
+    /// Animation of all models.
+    pub(crate) words: wgpu::Buffer,
+    /// Bounds of the clips of all crowds.
+    pub(crate) bounds: &'a [u32],
+    /// Arguments of the draws of a set.
+    pub(crate) of_set: &'a [u32],
+}
+
+/// Buffers and bind groups of the passes of a batch.
+#[derive(Debug)]
+pub(crate) struct BatchPasses {
+    pipelines: Arc<BatchPipelines>,
+    frame: wgpu::Buffer,
+    parameters: wgpu::Buffer,
+    crowds: wgpu::Buffer,
+    groups: wgpu::Buffer,
+    pub(crate) lists: wgpu::Buffer,
+    pub(crate) palette: wgpu::Buffer,
+    /// Indirect arguments of the palette pass, then of the draws: `[set][crowd][part][lod]`.
+    pub(crate) arguments: wgpu::Buffer,
+    cull: wgpu::BindGroup,
+    write: wgpu::BindGroup,
+    pose: wgpu::BindGroup,
+    max_groups: u32,
+}
+
+impl BatchPasses {
+    pub(crate) fn new(
+        Gpu { device, queue }: Gpu<'_>,
+        views: &Views,
+        pipelines: &Arc<BatchPipelines>,
+        crowds: &[BatchedCrowd],
+        contents: BatchContents<'_>,
+        instances: &SharedInstances,
+    ) -> Self {
+        use wgpu::BufferUsages as Usages;
+        let buffer = |size: u64, usage| {
+            // wgpu cannot bind an empty buffer.
+            let size = size.max(16);
+            device.create_buffer(&wgpu::BufferDescriptor { label: LABEL, size, usage, mapped_at_creation: false })
+        };
+        let written = |bytes: &[u8], usage| {
+            let buffer = buffer(bytes.len() as u64, usage | Usages::COPY_DST);
+            queue.write_buffer(&buffer, 0, bytes);
+            buffer
+        };
+        let BatchContents { frame, sets, words, bounds, of_set } = contents;
+        let capacity: u64 = crowds.iter().map(|crowd| u64::from(crowd.culling.capacity)).sum();
+        let of_crowd = |crowd: &BatchedCrowd| u64::from(crowd.culling.capacity) * u64::from(crowd.stride);
+        let matrices: u64 = crowds.iter().map(of_crowd).sum();
+        let bounds = written(bytemuck::cast_slice(bounds), Usages::STORAGE);
+        let table = written(bytemuck::cast_slice(crowds), Usages::STORAGE);
+        let groups = buffer(capacity.div_ceil(GROUP_SIZE.into()) * 8, Usages::STORAGE | Usages::COPY_DST);
+        let visible = buffer(capacity * PLAYBACK_BYTES, Usages::STORAGE);
+        let palette = buffer(matrices * MATRIX_BYTES, Usages::STORAGE);
+        // Zero-initialised: with occlusion culling, no instance was visible before.
+        let sets_words = u64::from(sets) * u64::from(frame.set_words);
+        let lists = buffer((u64::from(frame.sets_at) + sets_words) * 4, Usages::STORAGE);
+        let arguments = buffer(
+            DRAWS_AT + u64::from(sets) * size_of_val(of_set) as u64,
+            Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
+        );
+        // The palette pass counts poses per instance along z.
+        let along_z = crowds.iter().map(|crowd| 1 + u32::from(crowd.previous_offset > 0)).max().unwrap_or(1);
+        queue.write_buffer(&arguments, 0, bytemuck::bytes_of(&[0, 1, along_z]));
+        for set in 0..u64::from(sets) {
+            let at = DRAWS_AT + set * size_of_val(of_set) as u64;
+            queue.write_buffer(&arguments, at, bytemuck::cast_slice(of_set));
+        }
+        let uniform = |size: usize, usage| buffer(size as u64, Usages::UNIFORM | Usages::COPY_DST | usage);
+        let frame = uniform(size_of::<BatchFrame>(), Usages::empty());
+        let parameters = uniform(size_of::<PaletteUniform>(), Usages::STORAGE);
+
+        let group = |layout, buffers: &[&wgpu::Buffer]| {
+            let resources: Vec<_> = buffers.iter().map(|buffer| buffer.as_entire_binding()).collect();
+            bind_group(device, LABEL, layout, &resources)
+        };
+        let SharedInstances { places, playbacks, .. } = instances;
+        let culling = [&frame, &table, &views.buffer, places, &visible, &lists, playbacks, &bounds, &groups];
+        let cull = group(&pipelines.cull.0, &culling);
+        let write = group(&pipelines.arguments.0, &[&frame, &table, &lists, &arguments, &parameters]);
+        let pose = group(&pipelines.palette.0, &[&parameters, &words, &visible, &palette, &table]);
+        let max_groups = device.limits().max_compute_workgroups_per_dimension;
+        let pipelines = pipelines.clone();
+        Self { pipelines, frame, parameters, crowds: table, groups, lists, palette, arguments, cull, write, pose, max_groups }
+    }
+
+    /// Writes the table of crowds, and the crowd and first instance of each workgroup.
+    pub(crate) fn write(&self, queue: &wgpu::Queue, crowds: &[BatchedCrowd], groups: &[[u32; 2]]) {
+        queue.write_buffer(&self.crowds, 0, bytemuck::cast_slice(crowds));
+        queue.write_buffer(&self.groups, 0, bytemuck::cast_slice(groups));
+    }
+
+    /// Culls all crowds and evaluates the poses of visible instances. `times`: current and previous time.
+    pub(crate) fn record(
+        &self,
+        queue: &wgpu::Queue,
+        pass: &mut wgpu::ComputePass<'_>,
+        frame: &BatchFrame,
+        times: [Time; 2],
+    ) {
+        queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(frame));
+        let parameters = PaletteUniform {
+            time: times[0].words(),
+            previous_time: times[1].words(),
+            max_groups: self.max_groups,
+            ..PaletteUniform::default()
+        };
+        queue.write_buffer(&self.parameters, 0, bytemuck::bytes_of(&parameters));
+        self.dispatch(pass, [&self.pipelines.cull.1, &self.pipelines.arguments.1], frame);
+    }
+
+    /// Second pass with occlusion culling, after [`BatchPasses::record`]. `pyramid`: layout and bind group
+    /// of the depth pyramid.
+    pub(crate) fn reveal(
+        &self,
+        device: &wgpu::Device,
+        pass: &mut wgpu::ComputePass<'_>,
+        (layout, pyramid): (&wgpu::BindGroupLayout, &wgpu::BindGroup),
+        frame: &BatchFrame,
+    ) {
+        let [reveal, arguments] = self.pipelines.reveal(device, layout);
+        pass.set_bind_group(1, pyramid, &[]);
+        self.dispatch(pass, [reveal, arguments], frame);
+    }
+
+    fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, pipelines: [&wgpu::ComputePipeline; 2], frame: &BatchFrame) {
+        if frame.groups > 0 {
+            let across = frame.groups.min(self.max_groups).max(1);
+            pass.set_pipeline(pipelines[0]);
+            pass.set_bind_group(0, &self.cull, &[]);
+            pass.dispatch_workgroups(across, frame.groups.div_ceil(across), 1);
+        }
+        pass.set_pipeline(pipelines[1]);
+        pass.set_bind_group(0, &self.write, &[]);
+        pass.dispatch_workgroups(frame.crowds, 1, 1);
+        pass.set_pipeline(&self.pipelines.palette.1);
+        pass.set_bind_group(0, &self.pose, &[]);
+        pass.dispatch_workgroups_indirect(&self.arguments, 0);
+    }
+}

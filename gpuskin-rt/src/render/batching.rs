@@ -1,0 +1,136 @@
+//! Choice of the crowds whose passes are merged.
+
+use std::sync::{Arc, Weak};
+
+use super::batch::{self, Batch, Member};
+use super::batch_passes::{BatchPipelines, STORAGE_BUFFERS};
+use super::crowd_core::CrowdCore;
+use super::cull::Views;
+use super::gpu::Gpu;
+use super::layouts::Layouts;
+use crate::Time;
+
+/// Batches of a renderer. Two or more crowds of small models are merged; a single crowd, and crowds with
+/// layers, a pose cache or compute passes of the game, are drawn by themselves.
+#[derive(Debug, Default)]
+pub(crate) struct Batching {
+    batches: Vec<BatchedCrowds>,
+    pipelines: Option<Arc<BatchPipelines>>,
+    /// Views that the batches are made for.
+    views: usize,
+}
+
+#[derive(Debug)]
+struct BatchedCrowds {
+    batch: Batch,
+    crowds: Vec<(Weak<CrowdCore>, Needs)>,
+}
+
+/// Room for instances, and reach of attachments, of a crowd in a batch.
+type Needs = (u32, f32);
+
+impl Batching {
+    /// Forms batches of the crowds of a renderer, if anything has changed. Called before crowds upload.
+    pub(super) fn update(
+        &mut self,
+        gpu: Gpu<'_>,
+        layouts: &Layouts,
+        views: Option<&Views>,
+        crowds: &[Arc<CrowdCore>],
+    ) {
+        let limits = gpu.device.limits();
+        let able = limits.max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS
+            && limits.min_storage_buffer_offset_alignment <= 256;
+        let views = views.filter(|views| able && views.lods_at_once);
+        let needs = |crowd: &Arc<CrowdCore>| Some((crowd.clone(), views.and(crowd.batch_needs())?));
+        let mut wanted: Vec<(Arc<CrowdCore>, Needs)> = crowds.iter().filter_map(needs).collect();
+        if wanted.len() < 2 {
+            wanted.clear();
+        }
+        if self.holds(&wanted) && views.is_none_or(|views| views.count == self.views) {
+            return;
+        }
+        let old = core::mem::take(&mut self.batches);
+        if let Some(views) = views {
+            self.views = views.count;
+            self.form(gpu, layouts, views, &wanted);
+        }
+        let is_batched = |crowd: &Arc<CrowdCore>| self.batches.iter().any(|batch| batch.has(crowd));
+        let left = old.iter().flat_map(|batch| &batch.crowds).filter_map(|(crowd, _)| crowd.upgrade());
+        left.filter(|crowd| !is_batched(crowd)).for_each(|crowd| crowd.leave_batch());
+    }
+
+    /// Whether the batches consist of these crowds.
+    fn holds(&self, wanted: &[(Arc<CrowdCore>, Needs)]) -> bool {
+        let held = self.batches.iter().flat_map(|batch| &batch.crowds);
+        let same = |((held, has), (crowd, needs)): (&(Weak<CrowdCore>, Needs), &(Arc<CrowdCore>, Needs))| {
+            core::ptr::eq(held.as_ptr(), Arc::as_ptr(crowd)) && has == needs
+        };
+        held.clone().count() == wanted.len() && held.zip(wanted).all(same)
+    }
+
+    fn form(&mut self, gpu: Gpu<'_>, layouts: &Layouts, views: &Views, wanted: &[(Arc<CrowdCore>, Needs)]) {
+        let mut rest = wanted;
+        while !rest.is_empty() {
+            let member = |(crowd, needs): &'_ (Arc<CrowdCore>, Needs)| (crowd.clone(), *needs);
+            let all: Vec<_> = rest.iter().map(member).collect();
+            let members: Vec<_> = all
+                .iter()
+                .map(|(crowd, (capacity, reach))| Member {
+                    geometry: &crowd.model.geometry,
+                    capacity: *capacity,
+                    reach: *reach,
+                })
+                .collect();
+            let count = batch::batched(gpu.device, &members, views);
+            if count == 0 {
+                // A crowd that no batch has room for is drawn by itself.
+                rest = &rest[1..];
+                continue;
+            }
+            let pipelines = self.pipelines.get_or_insert_with(|| Arc::new(BatchPipelines::new(gpu.device)));
+            let (batch, palettes) = Batch::new(gpu, layouts, views, pipelines, &members[..count]);
+            for (i, ((crowd, (room, _)), palettes)) in all.iter().zip(palettes).enumerate() {
+                crowd.join_batch(layouts, (&batch.instances, batch.first_instance(i)), *room, palettes);
+            }
+            let crowds = all[..count].iter().map(|(crowd, needs)| (Arc::downgrade(crowd), *needs)).collect();
+            self.batches.push(BatchedCrowds { batch, crowds });
+            rest = &rest[count..];
+        }
+    }
+
+    /// Culls and evaluates all crowds of all batches. `times`: current and previous time.
+    pub(super) fn record(&mut self, queue: &wgpu::Queue, pass: &mut wgpu::ComputePass<'_>, times: [Time; 2]) {
+        for BatchedCrowds { batch, crowds } in &mut self.batches {
+            let alive: Vec<_> = crowds.iter().map(|(crowd, _)| crowd.upgrade()).collect();
+            let counts: Vec<u32> = alive.iter().map(|c| c.as_ref().map_or(0, |crowd| crowd.uploaded())).collect();
+            let ignore_marks = alive.iter().flatten().any(|crowd| crowd.ignores_marks());
+            batch.record(queue, pass, &counts, times, ignore_marks);
+        }
+    }
+
+    /// Second pass with occlusion culling. `pyramid`: layout and bind group of the depth pyramid.
+    pub(super) fn reveal(
+        &self,
+        device: &wgpu::Device,
+        pass: &mut wgpu::ComputePass<'_>,
+        pyramid: (&wgpu::BindGroupLayout, &wgpu::BindGroup),
+    ) {
+        self.batches.iter().for_each(|batched| batched.batch.reveal(device, pass, pyramid));
+    }
+
+    /// Number of crowds whose passes are merged with those of `crowd`, itself included.
+    pub(super) fn merged(&self, crowd: &Arc<CrowdCore>) -> u32 {
+        self.batches.iter().find(|batch| batch.has(crowd)).map_or(1, |batch| batch.crowds.len() as u32)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.batches.is_empty()
+    }
+}
+
+impl BatchedCrowds {
+    fn has(&self, crowd: &Arc<CrowdCore>) -> bool {
+        self.crowds.iter().any(|(own, _)| core::ptr::eq(own.as_ptr(), Arc::as_ptr(crowd)))
+    }
+}

@@ -1,0 +1,178 @@
+//! Batches: pictures of many models whose passes are merged equal those of crowds that are drawn one by
+//! one, on a device with too few storage buffers for batches.
+
+use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
+use crate::common::{Canvas, Gpu, Picture, gpu_with};
+use glam::Vec3;
+use gpuskin_rt::internals::*;
+
+const SIDE: u32 = 160;
+const MODELS: usize = 7;
+
+/// Boxes of about a metre with coarser levels, in different shapes, vertex formats and numbers of bones.
+fn test_model(number: usize) -> TestModel {
+    let packing = [Packing::Narrow, Packing::Wide, Packing::Full, Packing::Wide8][number % 4];
+    let format = VertexFormat { packing, tangent: number % 3 == 1, color: number % 3 == 2 };
+    let bones = [4, 1, 30, 7][number % 4];
+    let mut recipe = Recipe::random(&mut Random(number as u64 + 7), Encoding::LocalPacked, format, bones);
+    recipe.materials = vec![Material { double_sided: number % 2 == 0, ..plain([1.0; 4]) }; 1 + number % 2];
+    let mut test = recipe.build(|_, _| Pose::REST).with_bounds();
+    let meta = &mut test.model.meta;
+    let part = |p: &MeshPart, share: u32| IndexRange {
+        first_index: p.first_index,
+        index_count: p.index_count / 3 / share * 3,
+    };
+    let level = |(i, error)| MeshLod { error, parts: meta.mesh.parts.iter().map(|p| part(p, 2_u32 << i)).collect() };
+    meta.mesh.levels = (0..).zip([0.15, 0.3]).take(number % 3).map(level).collect();
+    // Gives each model another hash, so that the renderer does not take one for the other.
+    meta.content_hash[14] ^= number as u8 + 1;
+    for payload in [&mut test.model.mesh, &mut test.model.animation] {
+        let Data::Bytes(bytes) = &mut payload.data else { panic!("the payload is not in memory") };
+        bytes.to_mut()[14] ^= number as u8 + 1;
+    }
+    test
+}
+
+struct Scene {
+    gpu: Gpu,
+    renderer: CrowdRenderer,
+    crowds: Vec<Crowd<Dynamic>>,
+    ids: Vec<Vec<InstanceId>>,
+    sun: View,
+}
+
+impl Scene {
+    fn new(limits: wgpu::Limits, models: &[TestModel], descriptor: RendererDescriptor) -> Option<Self> {
+        let gpu = gpu_with(wgpu::Backends::VULKAN, limits)?;
+        let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+        let sun = renderer.add_view();
+        let mut scene = Self { gpu, renderer, crowds: Vec::new(), ids: Vec::new(), sun };
+        models.iter().enumerate().for_each(|(i, model)| scene.add(model, i as u32));
+        Some(scene)
+    }
+
+    /// Adds a crowd with a few instances, some of them in a crossfade, tinted or invisible.
+    fn add(&mut self, test: &TestModel, seed: u32) {
+        let descriptor = CrowdDescriptor { capacity: 10, ..Default::default() };
+        self.crowds.push(Crowd::with_model(&mut self.renderer, &test.model, descriptor).unwrap());
+        self.ids.push(Vec::new());
+        self.spawn(self.crowds.len() - 1, 20 + seed * 13, seed);
+    }
+
+    fn spawn(&mut self, number: usize, count: u32, seed: u32) {
+        let (crowd, mut random) = (&self.crowds[number], Random(u64::from(seed) + 3));
+        for i in 0..count {
+            let at = random.vector() * 25.0;
+            let instance = Instance::at(at.to_array()).facing(i as f32).scaled(random.within(0.5, 1.5));
+            let id = crowd.spawn(instance.play(Clip::new((i % 3) as u16)).repeat(Repeat::Loop).phase(i as f32 * 0.137));
+            if i % 3 == 0 {
+                crowd.play(id, Clip::new(1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 })).unwrap();
+            }
+            crowd.set_tint(id, [1.0, i as f32 / count as f32, (seed % 5) as f32 / 5.0, 1.0]).unwrap();
+            crowd.set_visible(id, i % 7 != 0).unwrap();
+            self.ids[number].push(id);
+        }
+    }
+
+    /// Number of crowds whose passes are merged with those of others.
+    fn merged(&self) -> usize {
+        self.crowds.iter().filter(|crowd| crowd.explain(&self.renderer).merged > 1).count()
+    }
+
+    /// Draws a frame, and returns the pictures of main view, sun and, if there is any, the second pass.
+    fn draw(&mut self, turn: u32, occlusion: bool) -> Vec<Picture> {
+        let Self { gpu, renderer, sun, .. } = self;
+        let (sin, cos) = (turn as f32 * 1.1).sin_cos();
+        let eye = Vec3::new(cos * 30.0, turn as f32 * 3.0 - 9.0, sin * 30.0);
+        let main = Camera::perspective_look_at(eye.to_array(), [0.0; 3], 0.9, 1.0, 0.1, 80.0).with_height(SIDE);
+        let of_sun = Camera::orthographic_look_at([cos * 20.0, 30.0, 0.0], [0.0; 3], 12.0, 9.0, 60.0).with_height(600);
+        let canvas = [Canvas::new(gpu, SIDE), Canvas::new(gpu, SIDE)];
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        renderer.prepare_view(&gpu.queue, *sun, &of_sun).unwrap();
+        renderer.prepare(&gpu.queue, &mut encoder, &main, 4.5 + f64::from(turn) * 0.21).unwrap();
+        canvas[0].pass(&mut encoder, |pass| renderer.draw(pass));
+        canvas[1].pass(&mut encoder, |pass| renderer.draw_view(pass, *sun));
+        if occlusion {
+            renderer.reveal(&mut encoder, &canvas[0].depth).unwrap();
+            // Over the depth of the first pass: its colours are gone, so that what is drawn again shows.
+            let revealed = Canvas { depth: canvas[0].depth.clone(), ..Canvas::new(gpu, SIDE) };
+            revealed.pass_over_depth(&mut encoder, |pass| renderer.draw_view(pass, View::REVEALED));
+            let first = canvas[0].finish(gpu, encoder);
+            let empty = || gpu.device.create_command_encoder(&Default::default());
+            return vec![first, canvas[1].finish(gpu, empty()), revealed.finish(gpu, empty())];
+        }
+        let first = canvas[0].finish(gpu, encoder);
+        vec![first, canvas[1].finish(gpu, gpu.device.create_command_encoder(&Default::default()))]
+    }
+}
+
+/// Two scenes of the same models: batched, and one crowd at a time.
+fn both(models: &[TestModel], descriptor: &RendererDescriptor) -> Option<[Scene; 2]> {
+    let scene = |limits| Scene::new(limits, models, descriptor.clone());
+    Some([scene(wgpu::Limits::default())?, scene(wgpu::Limits::downlevel_defaults())?])
+}
+
+fn assert_same(scenes: &mut [Scene; 2], turn: u32, merged: usize, what: &str) {
+    let [batched, single] = scenes.each_mut().map(|scene| scene.draw(turn, false));
+    assert_eq!(scenes.each_ref().map(Scene::merged), [merged, 0], "{what}");
+    for (view, (a, b)) in batched.iter().zip(&single).enumerate() {
+        assert!(b.covered() > 500, "{what}: {} pixels in view {view}", b.covered());
+        if a != b {
+            let folder = std::env::temp_dir();
+            a.save(&folder.join("gpuskin-batched.png"));
+            b.save(&folder.join("gpuskin-single.png"));
+            panic!("{what}: pictures of view {view} differ, see {}", folder.display());
+        }
+    }
+}
+
+pub fn batched_pictures_match_single_crowds() {
+    let models: Vec<_> = (0..MODELS).map(test_model).collect();
+    for motion_vectors in [false, true] {
+        let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };
+        let Some(mut scenes) = both(&models, &descriptor) else { continue };
+        (0..3).for_each(|turn| assert_same(&mut scenes, turn, MODELS, "first frames"));
+        scenes.iter_mut().for_each(|scene| scene.spawn(2, 200, 99));
+        assert_same(&mut scenes, 3, MODELS, "a crowd outgrew its room");
+        for scene in &mut scenes {
+            let ids: Vec<_> = scene.ids[1].drain(..9).collect();
+            ids.iter().for_each(|id| scene.crowds[1].despawn(*id).unwrap());
+            let moved: Vec<_> = scene.ids[4].iter().step_by(2).copied().collect();
+            moved.iter().for_each(|id| scene.crowds[4].move_to(*id, [1.0, 2.0, 3.0]).unwrap());
+            scene.crowds[5].clear();
+        }
+        assert_same(&mut scenes, 4, MODELS, "instances despawned and moved");
+        scenes.iter_mut().for_each(|scene| drop(scene.crowds.remove(0)));
+        assert_same(&mut scenes, 5, MODELS - 1, "a crowd was removed");
+        scenes.iter_mut().for_each(|scene| scene.add(&models[0], 50));
+        assert_same(&mut scenes, 6, MODELS, "a crowd was added");
+    }
+}
+
+pub fn crowds_leave_their_batch_and_keep_their_picture() {
+    let models: Vec<_> = (0..4).map(test_model).collect();
+    let Some(mut scenes) = both(&models, &RendererDescriptor::default()) else { return };
+    assert_same(&mut scenes, 0, 4, "all are merged");
+    for scene in &mut scenes {
+        let id = scene.ids[1][1];
+        scene.crowds[1].play_layer(id, 0, Clip::new(2), None, Transition::crossfade(0.1), 1.0).unwrap();
+    }
+    assert_same(&mut scenes, 1, 3, "a crowd with layers");
+    // Only one of the scenes: the picture is that of a crowd that nothing else writes.
+    assert!(scenes[0].crowds[0].instance_buffers().is_some());
+    assert_same(&mut scenes, 2, 2, "a crowd that a compute pass of the game may write");
+    scenes[0].crowds.iter().for_each(|crowd| drop(crowd.instance_buffers()));
+    assert_same(&mut scenes, 3, 0, "no crowd is left");
+}
+
+pub fn revealed_instances_of_a_batch_match_single_crowds() {
+    let models: Vec<_> = (0..MODELS).map(test_model).collect();
+    let descriptor = RendererDescriptor { occlusion: true, ..Default::default() };
+    let Some(mut scenes) = both(&models, &descriptor) else { return };
+    for turn in 0..4 {
+        let [batched, single] = scenes.each_mut().map(|scene| scene.draw(turn, true));
+        assert_eq!(scenes.each_ref().map(Scene::merged), [MODELS, 0]);
+        assert!(batched == single, "turn {turn}");
+        assert!(turn == 0 || single[2].covered() > 0, "turn {turn}: nothing was revealed");
+    }
+}

@@ -1,0 +1,90 @@
+// Bindings of the culling passes of a single crowd, and its addresses in them. Counterpart:
+// cull_batch.wgsl.
+
+// Bounds of a model's clips. CPU reference: pack_bounds in gpuskin-rt/src/cull.rs.
+struct GpuskinBounds {
+    // Minimum corner of the bounds of all clips, model space, metres.
+    minimum: vec3<f32>,
+    // Distance by which layers extend the bounds, metres.
+    layered: f32,
+    extent: vec3<f32>,
+    // Largest error of a shared pose over all clips, metres; 0 if it does not matter.
+    error: f32,
+    // Per clip: minimum and maximum of x, y and z in one word each, 16 bits each, as fractions of
+    // minimum and extent. Fourth word: number of the clip's first sample, 17 bits; power of two
+    // that divides `error` to give the clip's own error, 3 bits; number of grid steps.
+    clips: array<vec4<u32>, 1018>,
+}
+
+@group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinCullParameters;
+@group(0) @binding(1) var<uniform> gpuskin_bounds: GpuskinBounds;
+@group(0) @binding(2) var<uniform> gpuskin_views: array<GpuskinCullView, gpuskin_max_views>;
+// Place records, two vectors per instance.
+@group(0) @binding(3) var<storage, read> gpuskin_places: array<vec4<u32>>;
+// Playback records of the cached poses, then of the visible instances, one after the other, up to
+// the number of palette slots. Three vectors each.
+@group(0) @binding(4) var<storage, read_write> gpuskin_visible_playbacks: array<vec4<u32>>;
+// Header: length of each list, number of instances that need a palette slot, slots assigned in the
+// first pass, number of cached poses, number of them already evaluated, padding. Then the lists,
+// one per level of detail: sets for every view, for all views together if there are several, and
+// for the second pass with occlusion culling. If poses are cached, each set has the lists of
+// instances with their own pose, then those of instances with a shared pose. An entry is a palette
+// slot and the number of the instance. Then marks, one word per instance; then cache slots, one
+// word per sample.
+@group(0) @binding(5) var<storage, read_write> gpuskin_lists: array<atomic<u32>>;
+// Playback records, three vectors per instance.
+@group(0) @binding(6) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;
+
+// Number of the crowd's first instance in the buffers of instances.
+fn gpuskin_first_instance() -> u32 {
+    return 0u;
+}
+
+// Number of a thread's instance in the crowd.
+fn gpuskin_thread_instance(group: vec3<u32>, groups: vec3<u32>, thread: u32) -> u32 {
+    return (group.y * groups.x + group.x) * gpuskin_group_size + thread;
+}
+
+// Words of a clip's bounds.
+fn gpuskin_clip_bounds(clip: u32) -> vec4<u32> {
+    return gpuskin_bounds.clips[clip];
+}
+
+fn gpuskin_model_bounds() -> GpuskinModelBounds {
+    return GpuskinModelBounds(
+        gpuskin_bounds.minimum,
+        gpuskin_bounds.layered,
+        gpuskin_bounds.extent,
+        gpuskin_bounds.error,
+    );
+}
+
+// Index of the length of a list.
+fn gpuskin_length_at(list: u32) -> u32 {
+    return list;
+}
+
+// Index of the entry of a list. list: of the set `list_set`, which has `lists` lists.
+fn gpuskin_entry_at(list_set: u32, lists: u32, list: u32, entry: u32) -> u32 {
+    return gpuskin_lists_at + ((list_set * lists + list) * gpuskin_parameters.capacity + entry) * 2u;
+}
+
+// Reserves palette slots behind the slots that are taken; returns the first one, counted from there.
+fn gpuskin_reserve_slots(count: u32, slots_taken: u32) -> u32 {
+    return atomicAdd(&gpuskin_lists[gpuskin_max_lists], count);
+}
+
+// Index of the number of palette slots assigned in the first pass.
+fn gpuskin_slots_taken_at() -> u32 {
+    return gpuskin_slots_taken;
+}
+
+// Index of the playback record of a palette slot. slot: without cached poses.
+fn gpuskin_record_of_slot(slot: u32) -> u32 {
+    return gpuskin_parameters.cached_poses + slot;
+}
+
+// Last two words of the playback record of a palette slot: custom words of the instance, not used.
+fn gpuskin_record_link(slot: u32, custom: vec2<u32>) -> vec2<u32> {
+    return custom;
+}
