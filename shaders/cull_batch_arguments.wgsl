@@ -10,6 +10,10 @@
 @group(0) @binding(3) var<storage, read_write> gpuskin_arguments: array<u32>;
 // PaletteUniform of the palette pass.
 @group(0) @binding(4) var<storage, read_write> gpuskin_palette_parameters: array<u32>;
+// The same draws in drawing order, `[set][draw]`, for draws of all crowds together.
+@group(0) @binding(5) var<storage, read_write> gpuskin_ordered_arguments: array<u32>;
+// Per draw `[crowd][part][lod]`: its place in the drawing order.
+@group(0) @binding(6) var<storage, read> gpuskin_order: array<u32>;
 
 // Writes the arguments for the lists of some sets. sets: first set, and number of sets. slots_taken:
 // palette slots assigned before.
@@ -20,8 +24,11 @@ fn gpuskin_write(number: u32, thread: u32, sets: vec2<u32>, slots_taken: u32) {
     let of_set = crowd.culling.parts * lods;
     for (var i = thread; i < sets.y * of_set; i += 64u) {
         let list_set = sets.x + i / of_set;
-        let draw = list_set * gpuskin_frame.draws + crowd.draws_at + i % of_set;
-        gpuskin_arguments[12u + draw * 5u + 1u] = gpuskin_lists[lengths_at + list_set * lods + i % lods];
+        let draw = crowd.draws_at + i % of_set;
+        let count = gpuskin_lists[lengths_at + list_set * lods + i % lods];
+        let first = list_set * gpuskin_frame.draws;
+        gpuskin_arguments[12u + (first + draw) * 5u + 1u] = count;
+        gpuskin_ordered_arguments[(first + gpuskin_order[draw]) * 5u + 1u] = count;
     }
     storageBarrier();
     if (thread == 0u) {

@@ -6,7 +6,8 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::cull::CullUniform;
 
-/// Greatest number of instances of a crowd in a batch.
+/// Greatest number of instances of a crowd in a batch, and of draws per set of lists: the index of a drawn
+/// instance is the number of the draw in its upper half, and counts the entries of a list in its lower half.
 pub const MAX_BATCHED_INSTANCES: u32 = 1 << 16;
 /// Word offset of the first word that belongs to a crowd in the buffer of lists; before it, the number
 /// of poses to evaluate.
@@ -64,4 +65,30 @@ pub struct BatchFrame {
     pub draws: u32,
     /// Number of crowds.
     pub crowds: u32,
+}
+
+/// Constants of a crowd of a batch, for its vertex shader. CPU layout of `GpuskinDrawnCrowd`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct DrawnCrowd {
+    /// Least position, metres.
+    pub position_min: [f32; 3],
+    /// Matrices per palette slot.
+    pub palette_stride: u32,
+    /// Greatest position minus least position, metres.
+    pub position_extent: [f32; 3],
+    /// Matrices from a pose to the previous pose; 0 if that is not kept.
+    pub palette_previous: u32,
+    /// Least texture coordinate.
+    pub uv_min: [f32; 2],
+    /// Greatest texture coordinate minus least texture coordinate.
+    pub uv_extent: [f32; 2],
+    /// First matrix of the crowd's palette.
+    pub palette_at: u32,
+    /// Number of the crowd's first instance in the buffers of instances.
+    pub first_instance: u32,
+    /// Unused, zero.
+    pub reserved_0: u32,
+    /// Unused, zero.
+    pub reserved_1: u32,
 }

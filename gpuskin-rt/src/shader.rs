@@ -132,6 +132,8 @@ pub const PLAYBACKS_BINDING: u32 = 4;
 /// Binding of the transforms of the previous frame in the model's bind group, if there is a palette
 /// and [`Variant::previous_transforms`].
 pub const PREVIOUS_BINDING: u32 = 5;
+/// Binding of the draws of a [batch](crate::batch), in its bind group.
+pub const DRAWS_BINDING: u32 = 5;
 /// Binding of the [`FieldUniform`](crate::field::FieldUniform) in the bind group of a field's
 /// model.
 pub const FIELD_BINDING: u32 = 2;
@@ -237,6 +239,15 @@ pub(crate) enum InstanceSource {
     Cached,
     /// A formula.
     Field,
+    /// Instance records of all crowds of a [batch](crate::batch).
+    Batch,
+}
+
+impl InstanceSource {
+    /// Whether transforms of the previous frame are read where the variant has them.
+    fn reads_previous(self) -> bool {
+        matches!(self, Self::Records | Self::Cached)
+    }
 }
 
 fn text(variant: Variant, group: u32, instances: InstanceSource) -> String {
@@ -276,6 +287,10 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
         let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
     }
     if variant.encoding.needs_compute() {
+        if instances == InstanceSource::Batch {
+            let _ = write!(text, "{}", of_batch(group));
+            return text;
+        }
         let (number, poses) = match instances {
             InstanceSource::Cached => {
                 ("    @builtin(vertex_index) vertex: u32,\n", "gpuskin_cached_vertices: array<vec4<u32>>")
@@ -328,6 +343,23 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
     text
 }
 
+/// Rest of the vertex input, and bindings of a batch.
+fn of_batch(group: u32) -> String {
+    format!(
+        "    // Number of the draw, and index into its list.\n    @builtin(instance_index) drawn: u32,\n}}\n\n\
+         @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
+         @group({group}) @binding({MODEL_BINDING}) var<storage, read> gpuskin_crowds: array<GpuskinDrawnCrowd>;\n\
+         // Place records, two vectors per instance.\n\
+         @group({group}) @binding({PLACES_BINDING}) var<storage, read> gpuskin_places: array<vec4<u32>>;\n\
+         // Palette slot; instance number in its crowd.\n\
+         @group({group}) @binding({LIST_BINDING}) var<storage, read> gpuskin_list: array<vec2<u32>>;\n\
+         // Playback records, three vectors per instance.\n\
+         @group({group}) @binding({PLAYBACKS_BINDING}) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;\n\
+         // Per draw: first entry of its list; number of its crowd.\n\
+         @group({group}) @binding({DRAWS_BINDING}) var<storage, read> gpuskin_draws: array<vec2<u32>>;\n"
+    )
+}
+
 /// Attributes of a place record: translation and scale, then the rest.
 fn place_record(location: u32, prefix: &str) -> String {
     format!(
@@ -364,20 +396,23 @@ fn modules(variant: Variant, instances: InstanceSource) -> impl Iterator<Item = 
         InstanceSource::Field => {
             &[include_str!("../shaders/field.wgsl"), include_str!("../shaders/instance_field.wgsl")]
         }
+        InstanceSource::Batch => &[include_str!("../shaders/instance_batch.wgsl")],
         _ if variant.encoding.needs_compute() => &[include_str!("../shaders/instance_list.wgsl")],
         _ => &[include_str!("../shaders/instance_attributes.wgsl")],
     };
-    let previous =
-        match (variant.previous_transforms && instances != InstanceSource::Field, variant.encoding.needs_compute()) {
-            (false, _) => include_str!("../shaders/previous_none.wgsl"),
-            (true, true) => include_str!("../shaders/previous_list.wgsl"),
-            (true, false) => include_str!("../shaders/previous_attributes.wgsl"),
-        };
+    let previous = match (variant.previous_transforms && instances.reads_previous(), variant.encoding.needs_compute()) {
+        (false, _) => include_str!("../shaders/previous_none.wgsl"),
+        (true, true) => include_str!("../shaders/previous_list.wgsl"),
+        (true, false) => include_str!("../shaders/previous_attributes.wgsl"),
+    };
     [
         include_str!("../shaders/playback.wgsl"),
         include_str!("../shaders/instance.wgsl"),
         include_str!("../shaders/appearance.wgsl"),
-        include_str!("../shaders/model.wgsl"),
+        match instances {
+            InstanceSource::Batch => include_str!("../shaders/drawn_crowd.wgsl"),
+            _ => include_str!("../shaders/model.wgsl"),
+        },
         include_str!("../shaders/skinned.wgsl"),
         color,
     ]
@@ -435,11 +470,15 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
         8 => include_str!("../shaders/blend_bones8.wgsl"),
         _ => include_str!("../shaders/blend_bones.wgsl"),
     };
+    let bones = match instances {
+        InstanceSource::Batch => &[include_str!("../shaders/bone_batch.wgsl")],
+        _ => variant.encoding.info().wgsl,
+    };
     [include_str!("../shaders/skin_matrix.wgsl"), normal]
         .into_iter()
         .chain(vertex)
         .chain(frames)
-        .chain(variant.encoding.info().wgsl.iter().copied())
+        .chain(bones.iter().copied())
         .chain(mixed)
         .chain([blend, include_str!("../shaders/skin.wgsl")])
         .collect()

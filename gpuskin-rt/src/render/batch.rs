@@ -3,20 +3,25 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::batch_draws::{BatchDraws, DrawPlan};
 use super::batch_passes::{BatchContents, BatchPasses, BatchPipelines};
 use super::cull::{CulledDraws, Views, draw_arguments};
-use super::geometry::{Geometry, InstanceBindings};
+use super::geometry::InstanceBindings;
 use super::gpu::Gpu;
+use super::gpu_model::GpuModel;
 use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::palette::{MATRIX_BYTES, PoseEvaluator};
 use super::palettes::{Palettes, part};
-use crate::Time;
-use crate::batch::{BatchFrame, BatchedCrowd, LENGTHS_AT, LENGTHS_HEADER};
+use super::pipelines::{PassKind, Pipelines};
+use crate::batch::{BatchFrame, BatchedCrowd, LENGTHS_AT, LENGTHS_HEADER, MAX_BATCHED_INSTANCES};
 use crate::cull::{DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, expand_bounds};
+use crate::{Time, View};
 
 /// Crowd that is to be part of a batch.
 pub(crate) struct Member<'a> {
-    pub(crate) geometry: &'a Geometry,
+    pub(crate) model: &'a Arc<GpuModel>,
+    /// Pipelines of each part.
+    pub(crate) pipelines: Vec<Arc<Pipelines>>,
     /// Number of instances that there is room for; a multiple of [`GROUP_SIZE`].
     pub(crate) capacity: u32,
     /// Distance by which attachments extend the bounds of clips, metres.
@@ -40,6 +45,11 @@ pub(crate) struct Batch {
     /// Number of instances per crowd, of which the table on the device is made.
     counts: Vec<u32>,
     passes: BatchPasses,
+    draws: BatchDraws,
+    /// Number of views.
+    views: u32,
+    /// Whether the second pass of this frame has run.
+    revealed: bool,
 }
 
 /// Sizes of the buffers of a batch, as far as devices limit them.
@@ -51,14 +61,16 @@ struct Sizes {
     /// Words of the lists' lengths and marks, and words of all sets of lists.
     lengths: u64,
     lists: u64,
+    /// Draws per set of lists.
+    draws: u64,
 }
 
 impl Sizes {
     /// Sizes with one more crowd.
     fn with(self, member: &Member<'_>, views: &Views) -> Self {
         let capacity = u64::from(member.capacity);
-        let (sets, lods) = (views.sets() as u64, views.lods(&member.geometry.cull_mesh()) as u64);
-        let poses = member.geometry.poses();
+        let (sets, lods) = (views.sets() as u64, views.lods(&member.model.geometry.cull_mesh()) as u64);
+        let poses = member.model.geometry.poses();
         let marks = if views.occlusion { capacity } else { 0 };
         Self {
             instances: self.instances + capacity,
@@ -66,6 +78,7 @@ impl Sizes {
             words: self.words + poses.map_or(0, |poses| poses.words().size()),
             lengths: self.lengths + u64::from(LENGTHS_HEADER) + sets * lods + marks,
             lists: self.lists + sets * lods * capacity * ENTRY_BYTES / 4,
+            draws: self.draws + lods * member.model.geometry.parts.len() as u64,
         }
     }
 
@@ -73,7 +86,9 @@ impl Sizes {
     fn fit(self, binding: u64) -> bool {
         let lists = (u64::from(LENGTHS_AT) + self.lengths + self.lists + 64) * 4;
         let all = [self.instances * PLAYBACK_BYTES, self.matrices * MATRIX_BYTES, self.words, lists];
-        all.into_iter().all(|bytes| bytes <= binding.min(u32::MAX.into()))
+        // Indices of drawn instances have 16 bits for the number of the draw.
+        let numbered = self.draws <= MAX_BATCHED_INSTANCES.into();
+        numbered && all.into_iter().all(|bytes| bytes <= binding.min(u32::MAX.into()))
     }
 }
 
@@ -105,9 +120,9 @@ impl Batch {
         let mut bounds: Vec<u32> = Vec::new();
         let (mut instances, mut lengths, mut lists, mut matrices, mut draws) = (0, LENGTHS_AT, 0, 0, 0);
         for member in members {
-            let mesh = member.geometry.cull_mesh();
+            let mesh = member.model.geometry.cull_mesh();
             let (stride, previous_offset) =
-                member.geometry.poses().map_or((0, 0), |poses| (poses.stride(), poses.previous_offset()));
+                member.model.geometry.poses().map_or((0, 0), |poses| (poses.stride(), poses.previous_offset()));
             let mut culling = views.constants(device, &mesh);
             (culling.capacity, culling.palette_slots) = (member.capacity, member.capacity);
             let lengths_at = lengths;
@@ -129,7 +144,7 @@ impl Batch {
                 draws_at: draws,
                 ..BatchedCrowd::default()
             });
-            bounds.extend(expand_bounds(member.geometry.bounds.as_deref().unwrap_or_default(), member.reach));
+            bounds.extend(expand_bounds(member.model.geometry.bounds.as_deref().unwrap_or_default(), member.reach));
             instances += member.capacity;
             lists += culling.lods * member.capacity * (ENTRY_BYTES / 4) as u32;
             matrices += member.capacity * stride;
@@ -147,7 +162,7 @@ impl Batch {
             .iter()
             .zip(&crowds)
             .flat_map(|(member, crowd)| {
-                draw_arguments(&member.geometry.lods[..crowd.culling.lods as usize], member.capacity, 1)
+                draw_arguments(&member.model.geometry.lods[..crowd.culling.lods as usize], member.capacity, 1)
             })
             .collect();
         let buffer = |label, bytes| {
@@ -158,15 +173,18 @@ impl Batch {
                 mapped_at_creation: false,
             })
         };
-        let previous = members.iter().any(|member| member.geometry.variant.previous_transforms);
+        let previous = members.iter().any(|member| member.model.geometry.variant.previous_transforms);
         let instances = SharedInstances {
             places: buffer("gpuskin place records of a batch", PLACE_BYTES),
             playbacks: buffer("gpuskin playback records of a batch", PLAYBACK_BYTES),
             previous: previous.then(|| buffer("gpuskin previous place records of a batch", PLACE_BYTES)),
         };
         let words = copy_words(gpu, members, &mut crowds);
-        let contents = BatchContents { frame: &frame, sets, words, bounds: &bounds, of_set: &of_set };
+        let plan = DrawPlan::new(gpu, members, &crowds);
+        let draws = [&of_set[..], &plan.of_set];
+        let contents = BatchContents { frame: &frame, sets, words, bounds: &bounds, draws, order: &plan.order };
         let passes = BatchPasses::new(gpu, views, pipelines, &crowds, contents, &instances);
+        let draws = BatchDraws::new(gpu, layouts, plan, members, (&crowds, frame), (&passes, &instances));
 
         let palettes = members.iter().zip(&crowds).map(|(member, crowd)| {
             let set_bytes = u64::from(frame.set_words) * 4;
@@ -185,7 +203,7 @@ impl Batch {
                 size: wgpu::BufferSize::new(culled.bound_bytes()),
             };
             let (first, capacity) = (crowd.first_instance, member.capacity);
-            let drawing = member.geometry.with_palette(
+            let drawing = member.model.geometry.with_palette(
                 device,
                 layouts,
                 part_of_palette(&passes.palette, crowd),
@@ -196,7 +214,7 @@ impl Batch {
                     previous: instances
                         .previous
                         .as_ref()
-                        .filter(|_| member.geometry.variant.previous_transforms)
+                        .filter(|_| member.model.geometry.variant.previous_transforms)
                         .map(|previous| part(previous, PLACE_BYTES, first, capacity)),
                 },
             );
@@ -204,7 +222,8 @@ impl Batch {
         });
         let palettes = palettes.collect();
         let counts = vec![u32::MAX; crowds.len()];
-        (Self { instances, crowds, frame, counts, passes }, palettes)
+        let views = views.count as u32;
+        (Self { instances, crowds, frame, counts, passes, draws, views, revealed: false }, palettes)
     }
 
     /// Number of the first instance of a crowd in the shared buffers.
@@ -233,13 +252,33 @@ impl Batch {
             self.frame.groups = groups.len() as u32;
             self.passes.write(queue, &self.crowds, &groups);
         }
+        self.revealed = false;
         let frame = BatchFrame { time: times[0].words(), ignore_marks: ignore_marks.into(), ..self.frame };
         self.passes.record(queue, pass, &frame, times);
     }
 
     /// Second pass with occlusion culling.
-    pub(crate) fn reveal(&self, device: &wgpu::Device, pass: &mut wgpu::ComputePass<'_>, pyramid: (&wgpu::BindGroupLayout, &wgpu::BindGroup)) {
+    pub(crate) fn reveal(
+        &mut self,
+        device: &wgpu::Device,
+        pass: &mut wgpu::ComputePass<'_>,
+        pyramid: (&wgpu::BindGroupLayout, &wgpu::BindGroup),
+    ) {
+        self.revealed = true;
         self.passes.reveal(device, pass, pyramid, &self.frame);
+    }
+
+    /// Draws all crowds, as far as they are visible in a view. Group 0 is bound.
+    pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: PassKind) {
+        // As in CulledDraws: a view added since has the lists of all views.
+        let all = if self.views > 1 { self.views } else { 0 };
+        let set = match view {
+            View::REVEALED if self.revealed => all + 1,
+            View::REVEALED => return,
+            View(index) if index < self.views as usize => index as u32,
+            View(_) => all,
+        };
+        self.draws.draw(pass, set, kind);
     }
 }
 
@@ -258,7 +297,7 @@ fn copy_words(Gpu { device, queue }: Gpu<'_>, members: &[Member<'_>], crowds: &m
     let mut starts: HashMap<*const PoseEvaluator, u64> = HashMap::new();
     let mut copies = Vec::new();
     let mut end = 0;
-    for (poses, crowd) in members.iter().zip(crowds).filter_map(|(m, c)| Some((m.geometry.poses()?, c))) {
+    for (poses, crowd) in members.iter().zip(crowds).filter_map(|(m, c)| Some((m.model.geometry.poses()?, c))) {
         let start = *starts.entry(Arc::as_ptr(poses)).or_insert_with(|| {
             let start = end;
             copies.push((poses, start));

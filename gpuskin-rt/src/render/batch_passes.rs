@@ -34,19 +34,14 @@ impl BatchPipelines {
         let (read, write) = (storage(true, false), storage(false, false));
         let bindings = [frame, read, views, read, write, write, read, read, read];
         let culling = layout(device, LABEL, &bindings);
-        let arguments = layout(device, LABEL, &[frame, read, write, write, write]);
+        let arguments = layout(device, LABEL, &[frame, read, write, write, write, write, read]);
         let parameters = uniform(size_of::<PaletteUniform>() as u64, false);
         let palette = layout(device, LABEL, &[parameters, read, read, write, read]);
         let made = |text: &str, entry: &str, layout| pipeline(device, LABEL, (text, entry), &[layout]);
         let first = made(&cull::cull(CullScope::Batch), cull::CULL_ENTRY_POINT, &culling);
         let then = made(&cull::arguments(CullScope::Batch), cull::ARGUMENTS_ENTRY_POINT, &arguments);
         let last = made(&shader::batch_palette(), shader::ENTRY_POINT, &palette);
-        Self {
-            cull: (culling, first),
-            arguments: (arguments, then),
-            palette: (palette, last),
-            reveal: OnceLock::new(),
-        }
+        Self { cull: (culling, first), arguments: (arguments, then), palette: (palette, last), reveal: OnceLock::new() }
     }
 
     /// `pyramid`: bind group layout of the depth pyramid.
@@ -70,8 +65,10 @@ pub(crate) struct BatchContents<'a> {
     pub(crate) words: wgpu::Buffer,
     /// Bounds of the clips of all crowds.
     pub(crate) bounds: &'a [u32],
-    /// Arguments of the draws of a set.
-    pub(crate) of_set: &'a [u32],
+    /// Arguments of the draws of a set: `[crowd][part][lod]`, and in drawing order.
+    pub(crate) draws: [&'a [u32]; 2],
+    /// Place of each draw in the drawing order.
+    pub(crate) order: &'a [u32],
 }
 
 /// Buffers and bind groups of the passes of a batch.
@@ -86,6 +83,8 @@ pub(crate) struct BatchPasses {
     pub(crate) palette: wgpu::Buffer,
     /// Indirect arguments of the palette pass, then of the draws: `[set][crowd][part][lod]`.
     pub(crate) arguments: wgpu::Buffer,
+    /// Indirect arguments of the draws in drawing order: `[set][draw]`.
+    pub(crate) ordered_arguments: wgpu::Buffer,
     cull: wgpu::BindGroup,
     write: wgpu::BindGroup,
     pose: wgpu::BindGroup,
@@ -112,7 +111,7 @@ impl BatchPasses {
             queue.write_buffer(&buffer, 0, bytes);
             buffer
         };
-        let BatchContents { frame, sets, words, bounds, of_set } = contents;
+        let BatchContents { frame, sets, words, bounds, draws: [of_set, ordered], order } = contents;
         let capacity: u64 = crowds.iter().map(|crowd| u64::from(crowd.culling.capacity)).sum();
         let of_crowd = |crowd: &BatchedCrowd| u64::from(crowd.culling.capacity) * u64::from(crowd.stride);
         let matrices: u64 = crowds.iter().map(of_crowd).sum();
@@ -131,10 +130,14 @@ impl BatchPasses {
         // The palette pass counts poses per instance along z.
         let along_z = crowds.iter().map(|crowd| 1 + u32::from(crowd.previous_offset > 0)).max().unwrap_or(1);
         queue.write_buffer(&arguments, 0, bytemuck::bytes_of(&[0, 1, along_z]));
+        let set_bytes = size_of_val(of_set) as u64;
+        let ordered_arguments =
+            buffer(u64::from(sets) * set_bytes, Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST);
         for set in 0..u64::from(sets) {
-            let at = DRAWS_AT + set * size_of_val(of_set) as u64;
-            queue.write_buffer(&arguments, at, bytemuck::cast_slice(of_set));
+            queue.write_buffer(&arguments, DRAWS_AT + set * set_bytes, bytemuck::cast_slice(of_set));
+            queue.write_buffer(&ordered_arguments, set * set_bytes, bytemuck::cast_slice(ordered));
         }
+        let order = written(bytemuck::cast_slice(order), Usages::STORAGE);
         let uniform = |size: usize, usage| buffer(size as u64, Usages::UNIFORM | Usages::COPY_DST | usage);
         let frame = uniform(size_of::<BatchFrame>(), Usages::empty());
         let parameters = uniform(size_of::<PaletteUniform>(), Usages::STORAGE);
@@ -146,11 +149,26 @@ impl BatchPasses {
         let SharedInstances { places, playbacks, .. } = instances;
         let culling = [&frame, &table, &views.buffer, places, &visible, &lists, playbacks, &bounds, &groups];
         let cull = group(&pipelines.cull.0, &culling);
-        let write = group(&pipelines.arguments.0, &[&frame, &table, &lists, &arguments, &parameters]);
+        let writes = [&frame, &table, &lists, &arguments, &parameters, &ordered_arguments, &order];
+        let write = group(&pipelines.arguments.0, &writes);
         let pose = group(&pipelines.palette.0, &[&parameters, &words, &visible, &palette, &table]);
         let max_groups = device.limits().max_compute_workgroups_per_dimension;
         let pipelines = pipelines.clone();
-        Self { pipelines, frame, parameters, crowds: table, groups, lists, palette, arguments, cull, write, pose, max_groups }
+        Self {
+            pipelines,
+            frame,
+            parameters,
+            crowds: table,
+            groups,
+            lists,
+            palette,
+            arguments,
+            ordered_arguments,
+            cull,
+            write,
+            pose,
+            max_groups,
+        }
     }
 
     /// Writes the table of crowds, and the crowd and first instance of each workgroup.

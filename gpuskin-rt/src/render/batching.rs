@@ -8,7 +8,10 @@ use super::crowd_core::CrowdCore;
 use super::cull::Views;
 use super::gpu::Gpu;
 use super::layouts::Layouts;
-use crate::Time;
+use super::pipelines::{PassKind, PipelineCache};
+use super::surface::Surface;
+use crate::shader::{InstanceSource, Variant};
+use crate::{Time, View};
 
 /// Batches of a renderer. Two or more crowds of small models are merged; a single crowd, and crowds with
 /// layers, a pose cache or compute passes of the game, are drawn by themselves.
@@ -34,7 +37,7 @@ impl Batching {
     pub(super) fn update(
         &mut self,
         gpu: Gpu<'_>,
-        layouts: &Layouts,
+        (layouts, pipelines): (&Layouts, &mut PipelineCache),
         views: Option<&Views>,
         crowds: &[Arc<CrowdCore>],
     ) {
@@ -53,7 +56,7 @@ impl Batching {
         let old = core::mem::take(&mut self.batches);
         if let Some(views) = views {
             self.views = views.count;
-            self.form(gpu, layouts, views, &wanted);
+            self.form(gpu, (layouts, pipelines), views, &wanted);
         }
         let is_batched = |crowd: &Arc<CrowdCore>| self.batches.iter().any(|batch| batch.has(crowd));
         let left = old.iter().flat_map(|batch| &batch.crowds).filter_map(|(crowd, _)| crowd.upgrade());
@@ -69,33 +72,45 @@ impl Batching {
         held.clone().count() == wanted.len() && held.zip(wanted).all(same)
     }
 
-    fn form(&mut self, gpu: Gpu<'_>, layouts: &Layouts, views: &Views, wanted: &[(Arc<CrowdCore>, Needs)]) {
-        let mut rest = wanted;
-        while !rest.is_empty() {
-            let member = |(crowd, needs): &'_ (Arc<CrowdCore>, Needs)| (crowd.clone(), *needs);
-            let all: Vec<_> = rest.iter().map(member).collect();
+    fn form(
+        &mut self,
+        gpu: Gpu<'_>,
+        (layouts, pipelines): (&Layouts, &mut PipelineCache),
+        views: &Views,
+        wanted: &[(Arc<CrowdCore>, Needs)],
+    ) {
+        let mut member = |(crowd, (capacity, reach)): &(Arc<CrowdCore>, Needs)| {
+            let variant = Variant { previous_transforms: false, ..crowd.model.geometry.variant };
+            let of = |surface: &Surface| pipelines.get(layouts, (variant, InstanceSource::Batch), *surface);
+            let pipelines = crowd.model.surfaces.iter().map(of).collect();
+            (pipelines, *capacity, *reach)
+        };
+        let prepared: Vec<_> = wanted.iter().map(&mut member).collect();
+        let mut start = 0;
+        while start < wanted.len() {
+            let all = &wanted[start..];
             let members: Vec<_> = all
                 .iter()
-                .map(|(crowd, (capacity, reach))| Member {
-                    geometry: &crowd.model.geometry,
-                    capacity: *capacity,
-                    reach: *reach,
+                .zip(&prepared[start..])
+                .map(|((crowd, _), (pipelines, capacity, reach))| {
+                    let pipelines: &Vec<_> = pipelines;
+                    Member { model: &crowd.model, pipelines: pipelines.clone(), capacity: *capacity, reach: *reach }
                 })
                 .collect();
             let count = batch::batched(gpu.device, &members, views);
             if count == 0 {
                 // A crowd that no batch has room for is drawn by itself.
-                rest = &rest[1..];
+                start += 1;
                 continue;
             }
-            let pipelines = self.pipelines.get_or_insert_with(|| Arc::new(BatchPipelines::new(gpu.device)));
-            let (batch, palettes) = Batch::new(gpu, layouts, views, pipelines, &members[..count]);
+            let passes = self.pipelines.get_or_insert_with(|| Arc::new(BatchPipelines::new(gpu.device)));
+            let (batch, palettes) = Batch::new(gpu, layouts, views, passes, &members[..count]);
             for (i, ((crowd, (room, _)), palettes)) in all.iter().zip(palettes).enumerate() {
                 crowd.join_batch(layouts, (&batch.instances, batch.first_instance(i)), *room, palettes);
             }
             let crowds = all[..count].iter().map(|(crowd, needs)| (Arc::downgrade(crowd), *needs)).collect();
             self.batches.push(BatchedCrowds { batch, crowds });
-            rest = &rest[count..];
+            start += count;
         }
     }
 
@@ -111,12 +126,17 @@ impl Batching {
 
     /// Second pass with occlusion culling. `pyramid`: layout and bind group of the depth pyramid.
     pub(super) fn reveal(
-        &self,
+        &mut self,
         device: &wgpu::Device,
         pass: &mut wgpu::ComputePass<'_>,
         pyramid: (&wgpu::BindGroupLayout, &wgpu::BindGroup),
     ) {
-        self.batches.iter().for_each(|batched| batched.batch.reveal(device, pass, pyramid));
+        self.batches.iter_mut().for_each(|batched| batched.batch.reveal(device, pass, pyramid));
+    }
+
+    /// Draws all crowds of all batches, without attachments. Group 0 is bound.
+    pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: PassKind) {
+        self.batches.iter().for_each(|batched| batched.batch.draw(pass, view, kind));
     }
 
     /// Number of crowds whose passes are merged with those of `crowd`, itself included.

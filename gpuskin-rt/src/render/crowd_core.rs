@@ -405,7 +405,8 @@ impl CrowdCore {
         let state = self.state();
         let geometry = &self.model.geometry;
         let poses = geometry.poses().filter(|_| geometry.bounds.is_some() && self.sharing.is_none())?;
-        let small = poses.in_workgroup() && poses.words().size() <= MAX_BATCHED_BYTES;
+        let copied = poses.words().size().max(geometry.vertices_len()).max(geometry.indices_len());
+        let small = poses.in_workgroup() && copied <= MAX_BATCHED_BYTES;
         let plain = state.visible.is_none() && !state.exclusive && !state.layers.any();
         let room = state.batched.filter(|room| state.instances.len() <= *room as usize);
         let grown = || (state.instances.len().next_power_of_two() as u32).max(cull::GROUP_SIZE);
@@ -468,8 +469,8 @@ impl CrowdCore {
     }
 }
 
-/// Size of the largest animation that is copied into a batch, bytes. A crowd of a larger model is drawn by
-/// itself.
+/// Size of the largest animation and of the largest mesh that are copied into a batch, bytes. A crowd of a
+/// larger model is drawn by itself.
 const MAX_BATCHED_BYTES: u64 = 4 << 20;
 const SPLIT: &str = "make several crowds of the model, or request the device with a higher max_buffer_size";
 

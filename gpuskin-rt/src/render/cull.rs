@@ -8,8 +8,8 @@ use super::compute::{LazyPipelines, layout, pipeline};
 use super::layouts::{PLAYBACK_BYTES, bind_group, storage, uniform};
 use crate::cache::FILL_GROUP_SIZE;
 use crate::cull::{
-    self, BOUNDS_BYTES, CullScope, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT, MARK_BYTES,
-    MAX_VIEWS, SAMPLE_BYTES,
+    self, BOUNDS_BYTES, CullScope, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT,
+    MARK_BYTES, MAX_VIEWS, SAMPLE_BYTES,
 };
 use crate::{IndexRange, MAX_LODS, Time, View};
 
@@ -134,7 +134,8 @@ impl CullPipelines {
         let cull = layout(device, LABEL, &bindings);
         let arguments = layout(device, LABEL, &[parameters, write, write, write, write]);
         let first = pipeline(device, LABEL, (&cull::cull(CullScope::Single), cull::CULL_ENTRY_POINT), &[&cull]);
-        let then = pipeline(device, LABEL, (&cull::arguments(CullScope::Single), cull::ARGUMENTS_ENTRY_POINT), &[&arguments]);
+        let then =
+            pipeline(device, LABEL, (&cull::arguments(CullScope::Single), cull::ARGUMENTS_ENTRY_POINT), &[&arguments]);
         Self { cull: (cull, first), arguments: (arguments, then) }
     }
 
@@ -144,7 +145,12 @@ impl CullPipelines {
         let arguments = [&self.arguments.0];
         RevealPipelines {
             reveal: pipeline(device, LABEL, (&cull::reveal(CullScope::Single), cull::REVEAL_ENTRY_POINT), &groups),
-            arguments: pipeline(device, LABEL, (&cull::arguments(CullScope::Single), cull::REVEALED_ARGUMENTS_ENTRY_POINT), &arguments),
+            arguments: pipeline(
+                device,
+                LABEL,
+                (&cull::arguments(CullScope::Single), cull::REVEALED_ARGUMENTS_ENTRY_POINT),
+                &arguments,
+            ),
         }
     }
 }

@@ -24,8 +24,10 @@ use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFor
 pub(crate) struct Geometry {
     pub(crate) variant: Variant,
     pub(crate) vertex_count: u32,
+    /// Constants of the model, up to the records of its clips.
+    pub(crate) constants: ModelUniform,
     mesh: MeshBuffers,
-    index_format: wgpu::IndexFormat,
+    pub(crate) index_format: wgpu::IndexFormat,
     /// Mesh parts; first indices count from the start of the index buffer.
     pub(crate) parts: Vec<MeshPart>,
     /// Index ranges `[level][part]`, finest LOD first; first indices count from the start of the
@@ -98,8 +100,8 @@ impl Geometry {
         } else {
             None
         };
-        let constants = [bytemuck::bytes_of(&uniform), clips];
-        let mesh = MeshBuffers::new(device, queue, constants, materials, (vertices, poses.is_some()), indices);
+        let of_model = [bytemuck::bytes_of(&uniform), clips];
+        let mesh = MeshBuffers::new(device, queue, of_model, materials, (vertices, poses.is_some()), indices);
 
         let motion = match poses {
             Some(poses) => Motion::Computed(poses),
@@ -117,7 +119,8 @@ impl Geometry {
         let lods = std::iter::once(finest.collect()).chain(coarser).collect();
         let errors = std::iter::once(0.0).chain(meta.mesh.levels.iter().map(|level| level.error)).collect();
         let fill = OnceLock::new();
-        Ok(Self { variant, vertex_count, mesh, index_format, parts, lods, errors, bounds, motion, fill })
+        let constants = uniform;
+        Ok(Self { variant, vertex_count, constants, mesh, index_format, parts, lods, errors, bounds, motion, fill })
     }
 
     /// Pose pass of the model; `None` if it has an animation texture.
@@ -151,6 +154,30 @@ impl Geometry {
     /// Bytes of the vertices.
     pub(crate) fn vertices_len(&self) -> u64 {
         self.mesh.vertices.end - self.mesh.vertices.start
+    }
+
+    /// Bytes of the indices.
+    pub(crate) fn indices_len(&self) -> u64 {
+        self.mesh.indices.1.end - self.mesh.indices.1.start
+    }
+
+    /// Number of the first index, from which the ranges of parts count.
+    pub(crate) fn first_index(&self) -> u32 {
+        (self.mesh.indices.1.start / self.index_format.byte_size() as u64) as u32
+    }
+
+    /// Copies vertices and indices to byte offsets of other buffers.
+    pub(crate) fn copy_mesh(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        (vertices, vertices_at): (&wgpu::Buffer, u64),
+        (indices, indices_at): (&wgpu::Buffer, u64),
+    ) {
+        let (from, range) = (&self.mesh.buffer, &self.mesh.vertices);
+        encoder.copy_buffer_to_buffer(from, range.start, vertices, vertices_at, self.vertices_len());
+        let (from, range) = &self.mesh.indices;
+        let bytes = self.indices_len().next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+        encoder.copy_buffer_to_buffer(from, range.start, indices, indices_at, bytes);
     }
 
     /// Vertices as a storage buffer, if the model needs compute.
@@ -340,7 +367,7 @@ fn write<const N: usize>(
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("gpuskin mesh"),
         size: end.max(least),
-        usage: usage | wgpu::BufferUsages::COPY_DST,
+        usage: usage | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
         mapped_at_creation: false,
     });
     // Without a view, the device has reported the reason to its error handler, and nothing can be

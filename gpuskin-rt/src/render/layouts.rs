@@ -3,9 +3,9 @@
 use crate::field::FieldUniform;
 use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::shader::{
-    ANIMATION_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
-    PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING, PREVIOUS_BINDING,
-    PREVIOUS_LOCATION, Variant,
+    ANIMATION_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING, MODEL_BINDING,
+    MODEL_BYTES, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING,
+    PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
 };
 use std::sync::OnceLock;
 
@@ -21,6 +21,8 @@ pub(crate) struct Layouts {
     /// Layout for models with a palette. Created on first use, because not every device supports
     /// it. Without and with transforms of the previous frame.
     palette: [OnceLock<wgpu::BindGroupLayout>; 2],
+    /// Layout for all crowds of a batch. Created on first use, for the same reason.
+    batch: OnceLock<wgpu::BindGroupLayout>,
     device: wgpu::Device,
     /// Layouts for materials without and with emitted light.
     material: [wgpu::BindGroupLayout; 2],
@@ -62,6 +64,7 @@ impl Layouts {
             ],
             field: Default::default(),
             palette: Default::default(),
+            batch: OnceLock::new(),
             device: device.clone(),
             material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
         }
@@ -87,6 +90,20 @@ impl Layouts {
                 })
             }),
         }
+    }
+
+    /// Layout of the crowds of a batch: palette, constants of crowds, instances, lists and draws.
+    pub(crate) fn batch(&self) -> &wgpu::BindGroupLayout {
+        self.batch.get_or_init(|| {
+            let bindings =
+                [ANIMATION_BINDING, MODEL_BINDING, PLACES_BINDING, LIST_BINDING, PLAYBACKS_BINDING, DRAWS_BINDING];
+            let of_vertex =
+                |binding| entry(binding, wgpu::ShaderStages::VERTEX, storage(true, binding == LIST_BINDING));
+            self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("gpuskin batch"),
+                entries: &bindings.map(of_vertex),
+            })
+        })
     }
 
     /// Layout of a material: constants, base colour and, if it emits light, the emissive texture.
@@ -121,14 +138,14 @@ impl Layouts {
 
     /// Creates the pipeline layout of a crowd or field.
     pub(crate) fn pipeline(&self, variant: Variant, instances: InstanceSource, emits: bool) -> wgpu::PipelineLayout {
-        let of_field = self.field(variant).filter(|_| instances == InstanceSource::Field);
+        let model = match instances {
+            InstanceSource::Field => self.field(variant).unwrap_or_else(|| self.model(variant)),
+            InstanceSource::Batch => self.batch(),
+            InstanceSource::Records | InstanceSource::Cached => self.model(variant),
+        };
         self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("gpuskin"),
-            bind_group_layouts: &[
-                Some(&self.view),
-                Some(of_field.unwrap_or_else(|| self.model(variant))),
-                Some(self.material(emits)),
-            ],
+            bind_group_layouts: &[Some(&self.view), Some(model), Some(self.material(emits))],
             immediate_size: 0,
         })
     }

@@ -141,7 +141,8 @@ impl MotionPass {
         let MotionPipeline { layout, pipeline } = pipeline.get();
         let target = |places: wgpu::BufferBinding<'_>| {
             let parameters = buffer(size_of::<MotionUniform>() as u64, wgpu::BufferUsages::UNIFORM);
-            let resources = [parameters.as_entire_binding(), records.as_entire_binding(), wgpu::BindingResource::Buffer(places)];
+            let resources =
+                [parameters.as_entire_binding(), records.as_entire_binding(), wgpu::BindingResource::Buffer(places)];
             let group = bind_group(device, LABEL, layout, &resources);
             (parameters, group)
         };

@@ -246,7 +246,8 @@ impl Palettes {
         times: [Time; 2],
     ) {
         let (Some(poses), Some(layers)) = (&self.own, &self.layers) else { return };
-        for (range, passes) in self.parts(instances).filter_map(|(range, chunk)| Some((range, chunk.passes.as_ref()?))) {
+        for (range, passes) in self.parts(instances).filter_map(|(range, chunk)| Some((range, chunk.passes.as_ref()?)))
+        {
             let count = range.end - range.start;
             let parameters = poses.parameters(times, 0, count, layers);
             let of_cache = passes.cache.as_ref().map(|cache| &cache.parameters);

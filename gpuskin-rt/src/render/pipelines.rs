@@ -46,6 +46,13 @@ impl Pipelines {
     }
 }
 
+impl Pipelines {
+    /// Whether a shader reads the material.
+    pub(crate) fn reads_material(&self, kind: PassKind) -> bool {
+        kind == PassKind::Color || self.recipe.surface.masked
+    }
+}
+
 impl Recipe {
     fn color(&self) -> wgpu::RenderPipeline {
         let target = wgpu::ColorTargetState {

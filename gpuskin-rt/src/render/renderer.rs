@@ -197,7 +197,7 @@ impl CrowdRenderer {
         let mut result = self.prepare_view(queue, View::MAIN, camera);
         let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
         let views = self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS);
-        self.batching.update(Gpu { device: &self.device, queue }, &self.layouts, views, &crowds);
+        self.batching.update(Gpu { device: &self.device, queue }, (&self.layouts, &mut self.pipelines), views, &crowds);
         let mut uploads = Uploads::new(&self.device);
         for crowd in &crowds {
             let pipelines = (&self.scatter_pipeline, &self.motion_pipeline);
@@ -288,12 +288,17 @@ impl CrowdRenderer {
         let again = view == View::REVEALED;
         let Some(on_device) = self.views.get(if again { View::MAIN.0 } else { view.0 }) else { return };
         pass.set_bind_group(0, &on_device.bind_group, &[]);
+        self.batching.draw(pass, view, kind);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
             let Some(drawn) = crowd.drawn() else { continue };
+            let batched = drawn.palettes.as_ref().is_some_and(|palettes| palettes.is_batched());
+            if batched && drawn.attached.is_empty() {
+                continue;
+            }
             let model = &*crowd.model;
             for (number, run) in drawn.draw_runs(Some(view)).enumerate() {
                 let cached = model.geometry.bind_cached(pass, 1, &run);
-                for (i, part) in crowd.parts.iter().enumerate() {
+                for (i, part) in crowd.parts.iter().enumerate().filter(|_| !batched) {
                     let pipelines = part.cached.as_ref().filter(|_| cached).unwrap_or(&part.pipelines);
                     pass.set_pipeline(pipelines.of(kind));
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);

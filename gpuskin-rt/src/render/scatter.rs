@@ -127,7 +127,11 @@ impl Scatter {
                 wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() },
                 wgpu::BindGroupEntry {
                     binding: 1,
-                    resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: target, offset: at, size: None }),
+                    resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                        buffer: target,
+                        offset: at,
+                        size: None,
+                    }),
                 },
             ],
         });

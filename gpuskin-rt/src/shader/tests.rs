@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
-use crate::batch::{BatchFrame, BatchedCrowd};
+use crate::batch::{BatchFrame, BatchedCrowd, DrawnCrowd};
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::motion::{self, MotionUniform};
@@ -31,7 +31,8 @@ fn all() -> impl Iterator<Item = (String, String)> {
         )
         .chain(Variant::all().filter(|v| v.encoding.needs_compute()).flat_map(|variant| {
             let cached = (format!("cached crowd of {variant:?}"), drawn(variant, InstanceSource::Cached));
-            [cached, (format!("cache fill of {variant:?}"), cache::fill(variant))]
+            let batched = (format!("batch of {variant:?}"), drawn(variant, InstanceSource::Batch));
+            [cached, batched, (format!("cache fill of {variant:?}"), cache::fill(variant))]
         }))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
         .chain(SCOPES.into_iter().flat_map(|scope| {
@@ -233,6 +234,26 @@ fn wgsl_structures_match_rust_layout() {
         );
         assert_eq!(crowd, (13, size_of::<BatchedCrowd>()));
     }
+    let palettes = Variant::all().find(|v| v.encoding.needs_compute()).unwrap();
+    let (drawn_batch, _) = parse(&drawn(palettes, InstanceSource::Batch));
+    let drawn_crowd = same_layout!(
+        &drawn_batch,
+        "GpuskinDrawnCrowd",
+        DrawnCrowd,
+        [
+            position_min,
+            palette_stride,
+            position_extent,
+            palette_previous,
+            uv_min,
+            uv_extent,
+            palette_at,
+            first_instance,
+            reserved_0,
+            reserved_1
+        ]
+    );
+    assert_eq!(drawn_crowd, (10, size_of::<DrawnCrowd>()));
     let (batch, _) = parse(&cull::cull(cull::CullScope::Batch));
     let frame = same_layout!(
         &batch,

@@ -219,18 +219,26 @@ impl Timer {
     pub(crate) fn submit(
         timer: Option<&Self>,
         context: &Context,
-        mut encoder: wgpu::CommandEncoder,
+        encoder: wgpu::CommandEncoder,
     ) -> Result<f64, String> {
+        Ok(Self::submit_timed(timer, context, encoder)?.0)
+    }
+
+    /// Same as [`Timer::submit`]; also returns the seconds that finishing and submitting takes on the CPU.
+    pub(crate) fn submit_timed(
+        timer: Option<&Self>,
+        context: &Context,
+        mut encoder: wgpu::CommandEncoder,
+    ) -> Result<(f64, f64), String> {
         if let Some(timer) = timer {
             timer.mark(&mut encoder, 1);
             timer.resolve(&mut encoder);
         }
-        let commands = encoder.finish();
         let (wall, result) = seconds(|| {
-            context.queue.submit([commands]);
-            context.wait()
+            let (submit, ()) = seconds(|| drop(context.queue.submit([encoder.finish()])));
+            context.wait().map(|()| submit)
         });
-        result?;
-        timer.map_or(Ok(wall), |timer| timer.read(context))
+        let submit = result?;
+        Ok((timer.map_or(Ok(wall), |timer| timer.read(context))?, submit))
     }
 }

@@ -9,6 +9,7 @@
 mod fixed;
 mod gpu;
 pub(crate) mod influences;
+pub(crate) mod models;
 mod naive;
 mod placed;
 mod scene;

@@ -1,0 +1,207 @@
+//! Scenes of many different models: the same soldiers as one model, or as many models of a few each.
+
+use gpuskin_rt::internals::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Instance, InstanceId, Model,
+    RendererDescriptor, Repeat, Transform, View, wgpu,
+};
+
+use super::gpu::{Frame, SIZE, Timer, depth_pass, target};
+use crate::Options;
+use crate::context::Context;
+use crate::report::{Asked, compared, heading, median, seconds, time};
+
+const MODELS: [usize; 5] = [1, 10, 50, 100, 200];
+const VIEWS: [usize; 2] = [1, 5];
+const FRAMES: usize = 31;
+/// Frames on a software renderer.
+const SOFTWARE_FRAMES: usize = 5;
+/// Distance between instances, metres.
+const SPACING: f32 = 1.4;
+/// Width and height of a shadow map, pixels.
+const SHADOW_MAP: u32 = 2048;
+
+pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String> {
+    let usual = [if context.is_software() { 1_000 } else { 10_000 }];
+    let counts = if options.counts.is_empty() { &usual[..] } else { &options.counts };
+    let model = context.models.iter().find(|model| model.meta.encoding.needs_compute());
+    let model = model.ok_or("no model in local-packed")?;
+    for &count in counts {
+        for moving in [false, true] {
+            table(context, model, count, moving)?;
+        }
+    }
+    Ok(())
+}
+
+fn table(context: &Context, model: &Model, count: u32, moving: bool) -> Result<(), String> {
+    let moves = if moving { "moved and turned by slices in every frame" } else { "standing" };
+    heading(&format!(
+        "models: {count} instances of {} as K models of their own, {moves}; main view {} x {}, then four shadow maps",
+        model.meta.name, SIZE[0], SIZE[1]
+    ));
+    let scene = |models: &usize| Scene::new(context, model, *models, count);
+    let mut scenes = MODELS.iter().map(scene).collect::<Result<Vec<_>, _>>()?;
+    let targets = Targets::new(context);
+    let mut gpu = [const { [const { Vec::new() }; MODELS.len()] }; VIEWS.len()];
+    let mut cpu = gpu.clone();
+    let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
+    for frame in 0..frames {
+        for (v, &views) in VIEWS.iter().enumerate() {
+            // Interleaved, so that clock rates and other load on the machine affect all alike.
+            for (k, scene) in scenes.iter_mut().enumerate() {
+                let [on_gpu, on_cpu] = scene.frame(context, &targets, views, frame, moving)?;
+                // The first frames upload all instances.
+                if frame > 1 {
+                    gpu[v][k].push(on_gpu);
+                    cpu[v][k].push(on_cpu);
+                }
+            }
+        }
+    }
+    for (v, views) in VIEWS.iter().enumerate() {
+        let of = |times: &[Vec<f64>]| -> Vec<f64> { times.iter().cloned().map(median).collect() };
+        let (on_gpu, on_cpu) = (of(&gpu[v]), of(&cpu[v]));
+        let many = if *views == 1 { "1 view".to_owned() } else { format!("{views} views") };
+        for (k, models) in MODELS.iter().enumerate() {
+            let name = format!("{models} models, {many}: frame on the GPU");
+            let asked = (*models == 200 && !moving).then_some(Asked::AtMost(1.15));
+            compared(&name, on_gpu[k], ("1 model", on_gpu[0]), asked);
+        }
+        for (k, models) in MODELS.iter().enumerate() {
+            time(&format!("{models} models, {many}: prepare, record and submit on the CPU"), on_cpu[k]);
+        }
+    }
+    Ok(())
+}
+
+struct Targets {
+    frame: Frame,
+    maps: Vec<wgpu::TextureView>,
+    timer: Option<Timer>,
+}
+
+impl Targets {
+    fn new(context: &Context) -> Self {
+        let map = |_| {
+            let map = target(&context.device, wgpu::TextureFormat::Depth32Float, [SHADOW_MAP; 2]);
+            map.create_view(&Default::default())
+        };
+        let maps = (1..VIEWS[1]).map(map).collect();
+        Self { frame: Frame::new(&context.device), maps, timer: Timer::new(context) }
+    }
+}
+
+struct Scene {
+    /// One renderer per number of views.
+    renderers: Vec<Crowds>,
+    side: u32,
+}
+
+struct Crowds {
+    renderer: CrowdRenderer,
+    suns: Vec<View>,
+    crowds: Vec<(Crowd<Dynamic>, Vec<InstanceId>, Vec<Transform>)>,
+}
+
+impl Scene {
+    fn new(context: &Context, model: &Model, models: usize, count: u32) -> Result<Self, String> {
+        let side = f64::from(count).sqrt().ceil() as u32;
+        let models: Vec<Model> = (0..models).map(|number| renamed(model, number)).collect::<Result<_, _>>()?;
+        let renderers = VIEWS.iter().map(|views| Crowds::new(context, &models, count, side, *views));
+        Ok(Self { renderers: renderers.collect::<Result<_, _>>()?, side })
+    }
+
+    /// Seconds of a frame on the GPU, and of its commands on the CPU.
+    fn frame(
+        &mut self,
+        context: &Context,
+        targets: &Targets,
+        views: usize,
+        frame: usize,
+        moving: bool,
+    ) -> Result<[f64; 2], String> {
+        let across = self.side as f32 * SPACING;
+        let eye = Camera::perspective_look_at(
+            [0.0, across * 0.5, across * 0.75],
+            [0.0; 3],
+            0.9,
+            SIZE[0] as f32 / SIZE[1] as f32,
+            0.1,
+            across * 4.0,
+        );
+        let eye = eye.with_height(SIZE[1]);
+        let sun = |i: usize| {
+            let (sin, cos) = (0.5 + i as f32 * 0.4).sin_cos();
+            let from = [sin * across, across, cos * across];
+            Camera::orthographic_look_at(from, [0.0; 3], across * 1.6, across * 1.6, across * 4.0)
+                .with_height(SHADOW_MAP)
+        };
+        let at = VIEWS.iter().position(|own| *own == views).ok_or("no such number of views")?;
+        let Crowds { renderer, suns, crowds } = &mut self.renderers[at];
+        let failed = |e: gpuskin_rt::internals::Error| e.to_string();
+        let mut encoder = context.device.create_command_encoder(&Default::default());
+        targets.timer.as_ref().inspect(|timer| timer.mark(&mut encoder, 0));
+        let (record, result) = seconds(|| {
+            for (crowd, ids, transforms) in crowds.iter_mut().filter(|_| moving) {
+                let turn = frame as f32 * 0.05;
+                for transform in transforms.iter_mut() {
+                    transform.translation[1] = turn.sin() * 0.1;
+                    transform.rotation = [0.0, turn.sin(), 0.0, turn.cos()];
+                }
+                crowd.set_transforms(ids, transforms).map_err(failed)?;
+            }
+            for (i, view) in suns.iter().enumerate() {
+                renderer.prepare_view(&context.queue, *view, &sun(i)).map_err(failed)?;
+            }
+            renderer.prepare(&context.queue, &mut encoder, &eye, 10.0 + frame as f64 / 60.0).map_err(failed)?;
+            for (view, map) in suns.iter().zip(&targets.maps) {
+                depth_pass(&mut encoder, map, |pass| renderer.draw_depth(pass, *view));
+            }
+            targets.frame.pass(&mut encoder, |pass| renderer.draw(pass));
+            Ok::<_, String>(())
+        });
+        result?;
+        let (on_gpu, submit) = Timer::submit_timed(targets.timer.as_ref(), context, encoder)?;
+        Ok([on_gpu, record + submit])
+    }
+}
+
+impl Crowds {
+    fn new(context: &Context, models: &[Model], count: u32, side: u32, views: usize) -> Result<Self, String> {
+        let failed = |e: gpuskin_rt::internals::Error| e.to_string();
+        let mut renderer =
+            CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
+        let suns = (1..views).map(|_| renderer.add_view()).collect();
+        let mut crowds = Vec::new();
+        for (number, model) in models.iter().enumerate() {
+            let own: Vec<u32> = (0..count).filter(|i| *i as usize % models.len() == number).collect();
+            let descriptor = CrowdDescriptor { capacity: own.len() as u32, ..Default::default() };
+            let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
+            let clips = model.meta.clips.len() as u32;
+            let spawn = |i: &u32| {
+                let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
+                let instance = Instance::at([x, 0.0, z]).facing(*i as f32 * 2.4);
+                let id = crowd
+                    .spawn(instance.play(Clip::new((i % clips) as u16)).phase(*i as f32 * 0.618).repeat(Repeat::Loop));
+                (id, crowd.transform(id))
+            };
+            let (ids, transforms): (Vec<_>, Vec<_>) = own.iter().map(spawn).unzip();
+            let transforms = transforms.into_iter().flatten().collect();
+            crowds.push((crowd, ids, transforms));
+        }
+        Ok(Self { renderer, suns, crowds })
+    }
+}
+
+/// Returns a model that the renderer takes for another one, because its hash differs.
+fn renamed(model: &Model, number: usize) -> Result<Model, String> {
+    let mut model = model.clone();
+    let number = (number as u32 + 1).to_le_bytes();
+    let change = |hash: &mut [u8]| hash.iter_mut().zip(number).for_each(|(byte, number)| *byte ^= number);
+    change(&mut model.meta.content_hash);
+    for payload in [&mut model.mesh, &mut model.animation].into_iter().chain(model.textures.to_mut()) {
+        let Data::Bytes(bytes) = &mut payload.data else { return Err("a file is not in memory".to_owned()) };
+        change(&mut bytes.to_mut()[payload.hash_at as usize..][..16]);
+    }
+    Ok(model)
+}
