@@ -1,5 +1,5 @@
-//! Generates the sample models `soldier.glb`, `hound.glb` and `grass.glb` in the folder above this
-//! crate.
+//! Generates the sample models `soldier.glb`, `hound.glb`, `grass.glb` and `starling.glb` in the folder
+//! above this crate.
 //!
 //! `cargo run -p gpuskin-assets` writes the files that changed. With `-- --check` it writes
 //! nothing, and fails if a file differs.
@@ -14,6 +14,7 @@ mod paint;
 mod sdf;
 mod skeleton;
 mod soldier;
+mod starling;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn models() -> Vec<glb::Model> {
-    vec![soldier::model(), hound::model(), grass::model()]
+    vec![soldier::model(), hound::model(), grass::model(), starling::model()]
 }
 
 fn main() -> ExitCode {

@@ -1,6 +1,6 @@
 //! Crowd as the renderer draws it: state that the renderer shares with the handles of a crowd.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::attachments::{AttachedProp, Attachments};
@@ -36,6 +36,8 @@ pub(crate) struct CrowdCore {
     pub(super) clock: Arc<AtomicU64>,
     sharing: Option<SharedPoses>,
     pub(super) cache: CacheState,
+    /// Whether a batch does all the work of the crowd on the device, as of the last upload.
+    merged: AtomicBool,
     state: Mutex<CrowdState>,
 }
 
@@ -243,7 +245,8 @@ impl CrowdCore {
             next: None,
         });
         let (device, queue) = (device.clone(), queue.clone());
-        Ok(Self { model, parts, device, queue, name: name.to_owned(), clock, sharing, cache, state })
+        let merged = AtomicBool::new(false);
+        Ok(Self { model, parts, device, queue, name: name.to_owned(), clock, sharing, cache, merged, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, CrowdState> {
@@ -342,6 +345,9 @@ impl CrowdCore {
         }
         state.uploaded_bytes = bytes;
         state.uploaded = count as u32;
+        let moves = state.buffers.as_ref().is_some_and(|buffers| buffers.motion.is_some());
+        let merged = batched && !moves && state.attachments.iter().next().is_none();
+        self.merged.store(merged, Ordering::Relaxed);
         Ok(())
     }
 
@@ -359,6 +365,12 @@ impl CrowdCore {
         let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
         let drawn = Drawn { buffers, instances, live, ignore_marks, revealed, palettes, attached };
         (state.uploaded > 0).then_some(drawn)
+    }
+
+    /// Drawable state, if the crowd has passes or draws that no batch does.
+    pub(crate) fn drawn_alone(&self) -> Option<Drawn> {
+        // Without a lock: in a scene of many models, most crowds are merged.
+        if self.merged.load(Ordering::Relaxed) { None } else { self.drawn() }
     }
 
     /// Buffers of the instances; `None` before the first upload, or if shaders cannot bind them.
@@ -387,7 +399,7 @@ impl CrowdCore {
         encoder: &mut wgpu::CommandEncoder,
         views: impl Iterator<Item = Option<View>>,
     ) {
-        let Some(drawn) = self.drawn().filter(|drawn| !drawn.attached.is_empty()) else { return };
+        let Some(drawn) = self.drawn_alone().filter(|drawn| !drawn.attached.is_empty()) else { return };
         let list = |view| drawn.draw_runs(view).filter_map(|run| run.palette.and_then(|p| p.draws)).collect::<Vec<_>>();
         let mut views = views.peekable();
         let revealed = views.peek() == Some(&Some(View::REVEALED));
@@ -444,6 +456,7 @@ impl CrowdCore {
             state.buffers = Some(own);
             state.instances.mark_motions();
             (state.batched, state.palettes) = (None, None);
+            self.merged.store(false, Ordering::Relaxed);
         }
     }
 

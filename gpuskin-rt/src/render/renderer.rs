@@ -220,7 +220,7 @@ impl CrowdRenderer {
 
     /// Culls, and evaluates the poses of crowds whose models need compute.
     fn evaluate(&mut self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, time: Time) {
-        let drawn: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).filter_map(|c| c.drawn()).collect();
+        let drawn: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).filter_map(|c| c.drawn_alone()).collect();
         let mut moving = drawn.iter().filter_map(|d| Some((d.motion()?, d.instances))).peekable();
         let own = |d: &&Drawn| d.palettes.as_ref().is_some_and(|palettes| !palettes.is_batched());
         let mut with_palettes = drawn.iter().filter(own).filter_map(|d| Some((d.palettes.as_ref()?, d))).peekable();
@@ -290,7 +290,7 @@ impl CrowdRenderer {
         pass.set_bind_group(0, &on_device.bind_group, &[]);
         self.batching.draw(pass, view, kind);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            let Some(drawn) = crowd.drawn() else { continue };
+            let Some(drawn) = crowd.drawn_alone() else { continue };
             let batched = drawn.palettes.as_ref().is_some_and(|palettes| palettes.is_batched());
             if batched && drawn.attached.is_empty() {
                 continue;

@@ -12,6 +12,8 @@ use crate::report::{Asked, compared, heading, median, seconds, time};
 
 const MODELS: [usize; 5] = [1, 10, 50, 100, 200];
 const VIEWS: [usize; 2] = [1, 5];
+/// Parts of the time on the CPU.
+const STEPS: [&str; 4] = ["commands of the game", "prepare", "recording of draws", "submit"];
 const FRAMES: usize = 31;
 /// Frames on a software renderer.
 const SOFTWARE_FRAMES: usize = 5;
@@ -44,16 +46,18 @@ fn table(context: &Context, model: &Model, count: u32, moving: bool) -> Result<(
     let targets = Targets::new(context);
     let mut gpu = [const { [const { Vec::new() }; MODELS.len()] }; VIEWS.len()];
     let mut cpu = gpu.clone();
+    let mut steps = [const { [const { [const { Vec::new() }; STEPS.len()] }; MODELS.len()] }; VIEWS.len()];
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
     for frame in 0..frames {
         for (v, &views) in VIEWS.iter().enumerate() {
             // Interleaved, so that clock rates and other load on the machine affect all alike.
             for (k, scene) in scenes.iter_mut().enumerate() {
-                let [on_gpu, on_cpu] = scene.frame(context, &targets, views, frame, moving)?;
+                let (on_gpu, on_cpu) = scene.frame(context, &targets, views, frame, moving)?;
                 // The first frames upload all instances.
                 if frame > 1 {
                     gpu[v][k].push(on_gpu);
-                    cpu[v][k].push(on_cpu);
+                    cpu[v][k].push(on_cpu.iter().sum());
+                    on_cpu.into_iter().zip(&mut steps[v][k]).for_each(|(time, all)| all.push(time));
                 }
             }
         }
@@ -69,6 +73,10 @@ fn table(context: &Context, model: &Model, count: u32, moving: bool) -> Result<(
         }
         for (k, models) in MODELS.iter().enumerate() {
             time(&format!("{models} models, {many}: prepare, record and submit on the CPU"), on_cpu[k]);
+        }
+        let last = MODELS.len() - 1;
+        for (step, times) in STEPS.iter().zip(&steps[v][last]) {
+            time(&format!("{} models, {many}: of that, {step}", MODELS[last]), median(times.clone()));
         }
     }
     Ok(())
@@ -111,7 +119,7 @@ impl Scene {
         Ok(Self { renderers: renderers.collect::<Result<_, _>>()?, side })
     }
 
-    /// Seconds of a frame on the GPU, and of its commands on the CPU.
+    /// Seconds of a frame on the GPU, and of each of [`STEPS`] on the CPU.
     fn frame(
         &mut self,
         context: &Context,
@@ -119,7 +127,7 @@ impl Scene {
         views: usize,
         frame: usize,
         moving: bool,
-    ) -> Result<[f64; 2], String> {
+    ) -> Result<(f64, [f64; STEPS.len()]), String> {
         let across = self.side as f32 * SPACING;
         let eye = Camera::perspective_look_at(
             [0.0, across * 0.5, across * 0.75],
@@ -141,7 +149,7 @@ impl Scene {
         let failed = |e: gpuskin_rt::internals::Error| e.to_string();
         let mut encoder = context.device.create_command_encoder(&Default::default());
         targets.timer.as_ref().inspect(|timer| timer.mark(&mut encoder, 0));
-        let (record, result) = seconds(|| {
+        let (commands, result) = seconds(|| {
             for (crowd, ids, transforms) in crowds.iter_mut().filter(|_| moving) {
                 let turn = frame as f32 * 0.05;
                 for transform in transforms.iter_mut() {
@@ -150,19 +158,24 @@ impl Scene {
                 }
                 crowd.set_transforms(ids, transforms).map_err(failed)?;
             }
+            Ok::<_, String>(())
+        });
+        result?;
+        let (prepare, result) = seconds(|| {
             for (i, view) in suns.iter().enumerate() {
                 renderer.prepare_view(&context.queue, *view, &sun(i)).map_err(failed)?;
             }
-            renderer.prepare(&context.queue, &mut encoder, &eye, 10.0 + frame as f64 / 60.0).map_err(failed)?;
+            renderer.prepare(&context.queue, &mut encoder, &eye, 10.0 + frame as f64 / 60.0).map_err(failed)
+        });
+        result?;
+        let (record, ()) = seconds(|| {
             for (view, map) in suns.iter().zip(&targets.maps) {
                 depth_pass(&mut encoder, map, |pass| renderer.draw_depth(pass, *view));
             }
             targets.frame.pass(&mut encoder, |pass| renderer.draw(pass));
-            Ok::<_, String>(())
         });
-        result?;
         let (on_gpu, submit) = Timer::submit_timed(targets.timer.as_ref(), context, encoder)?;
-        Ok([on_gpu, record + submit])
+        Ok((on_gpu, [commands, prepare, record, submit]))
     }
 }
 

@@ -1,0 +1,5 @@
+//! Bakes the starling.
+
+fn main() {
+    gpuskin_build::build("gpuskin.toml");
+}
