@@ -59,8 +59,11 @@ impl Flock {
     ///
     /// # Errors
     /// Returns an error if the model cannot be loaded.
-    pub fn new(gpu: &Gpu, format: wgpu::TextureFormat, count: u32) -> Result<Self, Error> {
-        let (device, queue) = (&gpu.device, &gpu.queue);
+    pub fn new(
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        format: wgpu::TextureFormat,
+        count: u32,
+    ) -> Result<Self, Error> {
         let descriptor = RendererDescriptor { color_format: format, light: LIGHT, ..Default::default() };
         let mut renderer = CrowdRenderer::new(device, queue, descriptor)?;
         let starlings = Crowd::new(&mut renderer, CrowdDescriptor { capacity: count, ..Default::default() })?;

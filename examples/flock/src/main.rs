@@ -70,7 +70,7 @@ fn parse_time(text: &str) -> Result<f64, String> {
 
 fn write(path: &Path, count: u32, size: [u32; 2], time: f64) -> Result<(), Error> {
     let gpu = Gpu::headless()?;
-    let mut flock = Flock::new(&gpu, Picture::FORMAT, count)?;
+    let mut flock = Flock::new((&gpu.device, &gpu.queue), Picture::FORMAT, count)?;
     let begun = Instant::now();
     let picture = flock.picture(&gpu, size, time)?;
     let seconds = begun.elapsed().as_secs_f64();

@@ -62,7 +62,7 @@ impl Shown {
         let formats = surface.get_capabilities(&gpu.adapter).formats;
         let format = formats.iter().copied().find(|f| f.is_srgb()).or(formats.first().copied());
         let format = format.ok_or("the window's surface supports no texture format")?;
-        let flock = Flock::new(&gpu, format, count)?;
+        let flock = Flock::new((&gpu.device, &gpu.queue), format, count)?;
         let now = Instant::now();
         let shown = Self { window, surface, format, gpu, flock, began: now, titled: (0, now) };
         shown.configure();
@@ -129,8 +129,7 @@ impl ApplicationHandler for App {
             WindowEvent::CloseRequested => events.exit(),
             WindowEvent::Resized(_) => shown.configure(),
             WindowEvent::KeyboardInput {
-                event:
-                    KeyEvent { physical_key: PhysicalKey::Code(KeyCode::Escape), state: ElementState::Pressed, .. },
+                event: KeyEvent { physical_key: PhysicalKey::Code(KeyCode::Escape), state: ElementState::Pressed, .. },
                 ..
             } => events.exit(),
             WindowEvent::RedrawRequested => match shown.draw() {

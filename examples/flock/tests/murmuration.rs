@@ -26,7 +26,7 @@ fn differing(a: &Picture, b: &Picture) -> usize {
 fn starlings_fly_as_a_flock() {
     let gpu = Gpu::headless().expect("a device, which the test needs");
     let draw = |count: u32, time: f64| {
-        let mut flock = Flock::new(&gpu, Picture::FORMAT, count).unwrap();
+        let mut flock = Flock::new((&gpu.device, &gpu.queue), Picture::FORMAT, count).unwrap();
         flock.picture(&gpu, SIZE, time).unwrap()
     };
     // The camera is the same at the same time: what differs from an almost empty sky are birds.

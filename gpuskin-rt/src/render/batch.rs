@@ -1,10 +1,11 @@
 //! Batch: crowds of different models whose culling and poses are merged into one dispatch each.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::batch_draws::{BatchDraws, DrawPlan};
 use super::batch_passes::{BatchContents, BatchPasses, BatchPipelines};
+use super::compute::LazyPipelines;
 use super::cull::{CulledDraws, Views, draw_arguments};
 use super::geometry::InstanceBindings;
 use super::gpu::Gpu;
@@ -13,6 +14,8 @@ use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::palette::{MATRIX_BYTES, PoseEvaluator};
 use super::palettes::{Palettes, part};
 use super::pipelines::{PassKind, Pipelines};
+use super::scatter::{ScatterList, ScatterPipeline};
+use super::staging::Uploads;
 use crate::batch::{BatchFrame, BatchedCrowd, LENGTHS_AT, LENGTHS_HEADER, MAX_BATCHED_INSTANCES};
 use crate::cull::{DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, expand_bounds};
 use crate::{Time, View};
@@ -34,6 +37,37 @@ pub(crate) struct SharedInstances {
     pub(crate) places: wgpu::Buffer,
     pub(crate) playbacks: wgpu::Buffer,
     pub(crate) previous: Option<wgpu::Buffer>,
+    /// Changes that are not on the device yet.
+    pub(crate) changes: Arc<Mutex<BatchChanges>>,
+}
+
+/// Changed elements of all crowds of a batch: of places, playbacks and previous places.
+#[derive(Debug, Default)]
+pub(crate) struct BatchChanges {
+    pub(crate) places: ScatterList,
+    pub(crate) playbacks: ScatterList,
+    pub(crate) previous: ScatterList,
+}
+
+impl SharedInstances {
+    pub(crate) fn changes(&self) -> MutexGuard<'_, BatchChanges> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Uploads the changes of all crowds.
+    pub(crate) fn upload(
+        &self,
+        uploads: &mut Uploads<'_>,
+        queue: &wgpu::Queue,
+        pipeline: &LazyPipelines<ScatterPipeline>,
+    ) {
+        let mut changes = self.changes();
+        changes.places.flush((uploads, queue), pipeline, &self.places);
+        changes.playbacks.flush((uploads, queue), pipeline, &self.playbacks);
+        if let Some(previous) = &self.previous {
+            changes.previous.flush((uploads, queue), pipeline, previous);
+        }
+    }
 }
 
 /// Crowds of different models whose passes are merged.
@@ -85,7 +119,8 @@ impl Sizes {
     /// Whether a device can bind buffers of these sizes.
     fn fit(self, binding: u64) -> bool {
         let lists = (u64::from(LENGTHS_AT) + self.lengths + self.lists + 64) * 4;
-        let all = [self.instances * PLAYBACK_BYTES, self.matrices * MATRIX_BYTES, self.words, lists];
+        // A list of all changed instances has their indices as well.
+        let all = [self.instances * (PLAYBACK_BYTES + 4) + 8, self.matrices * MATRIX_BYTES, self.words, lists];
         // Indices of drawn instances have 16 bits for the number of the draw.
         let numbered = self.draws <= MAX_BATCHED_INSTANCES.into();
         numbered && all.into_iter().all(|bytes| bytes <= binding.min(u32::MAX.into()))
@@ -178,6 +213,7 @@ impl Batch {
             places: buffer("gpuskin place records of a batch", PLACE_BYTES),
             playbacks: buffer("gpuskin playback records of a batch", PLAYBACK_BYTES),
             previous: previous.then(|| buffer("gpuskin previous place records of a batch", PLACE_BYTES)),
+            changes: Arc::default(),
         };
         let words = copy_words(gpu, members, &mut crowds);
         let plan = DrawPlan::new(gpu, members, &crowds);

@@ -4,11 +4,14 @@ use std::sync::{Arc, Weak};
 
 use super::batch::{self, Batch, Member};
 use super::batch_passes::{BatchPipelines, STORAGE_BUFFERS};
+use super::compute::LazyPipelines;
 use super::crowd_core::CrowdCore;
 use super::cull::Views;
 use super::gpu::Gpu;
 use super::layouts::Layouts;
 use super::pipelines::{PassKind, PipelineCache};
+use super::scatter::ScatterPipeline;
+use super::staging::Uploads;
 use super::surface::Surface;
 use crate::shader::{InstanceSource, Variant};
 use crate::{Time, View};
@@ -112,6 +115,16 @@ impl Batching {
             self.batches.push(BatchedCrowds { batch, crowds });
             start += count;
         }
+    }
+
+    /// Uploads the changes of all crowds. Called after each crowd's own upload.
+    pub(super) fn upload(
+        &self,
+        uploads: &mut Uploads<'_>,
+        queue: &wgpu::Queue,
+        pipeline: &LazyPipelines<ScatterPipeline>,
+    ) {
+        self.batches.iter().for_each(|batched| batched.batch.instances.upload(uploads, queue, pipeline));
     }
 
     /// Culls and evaluates all crowds of all batches. `times`: current and previous time.

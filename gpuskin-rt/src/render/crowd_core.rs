@@ -89,6 +89,8 @@ struct BoundInstances {
     previous: Option<wgpu::Buffer>,
     /// Moves the instances, once one moves; `None` if the device cannot.
     motion: Option<MotionPass>,
+    /// Buffers of the batch that these are part of.
+    shared: Option<SharedInstances>,
 }
 
 impl BoundInstances {
@@ -110,6 +112,7 @@ impl BoundInstances {
             playbacks: buffer("gpuskin playback records", PLAYBACK_BYTES),
             previous: previous.then(|| buffer("gpuskin previous place records", PLACE_BYTES)),
             motion: None,
+            shared: None,
         }
     }
 
@@ -264,7 +267,7 @@ impl CrowdCore {
         views: Option<&Views>,
     ) -> Result<(), Error> {
         let device = &self.device;
-        let scatters = scatters(&device.limits());
+        let scatters = scatters(&uploads.limits);
         let mut state = self.state();
         let state = &mut *state;
         state.ignore_marks = !core::mem::take(&mut state.revealed);
@@ -323,24 +326,31 @@ impl CrowdCore {
             let [of_places, of_playbacks, of_previous, of_motions] = &mut state.scatter;
             let instances = &mut state.instances;
             let (first, capacity) = (buffers.first, state.batched.map_or(state.capacity, |room| room as usize));
-            let moves = scatters && motions::binds(&device.limits(), capacity);
+            let moves = scatters && motions::binds(&uploads.limits, capacity);
             if let Some(motions) = instances.motions().filter(|motions| moves && motions.any()) {
                 let targets = core::iter::once(&buffers.places).chain(&buffers.previous);
                 let targets = targets.map(|buffer| part(buffer, PLACE_BYTES, first, capacity as u32));
                 let pass = buffers.motion.get_or_insert_with(|| MotionPass::new(device, motion, capacity, targets));
                 let (list, changes) = motions.changed();
-                bytes += of_motions.upload((uploads, queue), scatter, changes, list, (&pass.records, 0));
+                bytes += of_motions.upload((uploads, queue), scatter, changes, list, (&pass.records, 0), None);
             } else {
                 buffers.motion = None;
                 instances.motions().into_iter().for_each(Motions::mark_all);
                 instances.move_all();
             }
+            let mut shared = buffers.shared.as_ref().map(SharedInstances::changes);
+            let list_of = shared.as_deref_mut().map(|all| (&mut all.places, &mut all.playbacks, &mut all.previous));
+            let (to_places, to_playbacks, to_previous) =
+                list_of.map_or((None, None, None), |(a, b, c)| (Some(a), Some(b), Some(c)));
             let (list, changes) = instances.changed_places();
-            bytes += of_places.upload((uploads, queue), scatter, changes, list, (&buffers.places, first));
+            let target = (&buffers.places, first);
+            bytes += of_places.upload((uploads, queue), scatter, changes, list, target, to_places);
             let (list, changes) = instances.changed_playbacks();
-            bytes += of_playbacks.upload((uploads, queue), scatter, changes, list, (&buffers.playbacks, first));
+            let target = (&buffers.playbacks, first);
+            bytes += of_playbacks.upload((uploads, queue), scatter, changes, list, target, to_playbacks);
             if let (Some(buffer), Some((list, changes))) = (&buffers.previous, instances.previous_transforms()) {
-                bytes += of_previous.upload((uploads, queue), scatter, changes, list, (buffer, first));
+                let target = (buffer, first);
+                bytes += of_previous.upload((uploads, queue), scatter, changes, list, target, to_previous);
             }
         }
         state.uploaded_bytes = bytes;
@@ -435,9 +445,9 @@ impl CrowdCore {
         palettes: Palettes,
     ) {
         let mut state = self.state();
-        let SharedInstances { places, playbacks, previous } = instances.clone();
+        let SharedInstances { places, playbacks, previous, .. } = instances.clone();
         let previous = previous.filter(|_| self.model.geometry.variant.previous_transforms);
-        let new = BoundInstances { first, places, playbacks, previous, motion: None };
+        let new = BoundInstances { first, places, playbacks, previous, motion: None, shared: Some(instances.clone()) };
         if let Some(old) = state.buffers.take() {
             new.copy(Gpu { device: &self.device, queue: &self.queue }, &old, state.uploaded);
         }

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::batch_draws::COUNTED_DRAWS;
 use super::batching::Batching;
 use super::compute::LazyPipelines;
 use super::crowd_core::{CrowdCore, Drawn};
-use super::cull::Views;
+use super::cull::{DRAW_LODS_AT_ONCE, Views};
 use super::draw_run::draw_part;
 use super::error::Error;
 use super::field_core::FieldCore;
@@ -203,6 +204,7 @@ impl CrowdRenderer {
             let pipelines = (&self.scatter_pipeline, &self.motion_pipeline);
             result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, pipelines, self.culling()));
         }
+        self.batching.upload(&mut uploads, queue, &self.scatter_pipeline);
         uploads.submit(queue);
         self.evaluate(queue, encoder, time);
         result
@@ -340,7 +342,8 @@ impl CrowdRenderer {
 
     /// wgpu features worth requesting where the adapter has them; none is required. With them, a
     /// device reads the block-compressed textures of models, which take a quarter of the memory,
-    /// and one call per part draws all levels of detail of a crowd.
+    /// one call per part draws all levels of detail of a crowd, and the CPU does not check each draw of
+    /// crowds that share their draws.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{wgpu, CrowdRenderer};
@@ -353,7 +356,7 @@ impl CrowdRenderer {
     ///     .await
     /// # }
     /// ```
-    pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES.union(super::cull::DRAW_LODS_AT_ONCE);
+    pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES.union(DRAW_LODS_AT_ONCE).union(COUNTED_DRAWS);
 
     pub(crate) fn gpu(&self) -> Gpu<'_> {
         Gpu { device: &self.device, queue: &self.queue }

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::changes::{Changed, Changes};
 use super::compute::{LazyPipelines, layout, pipeline};
-use super::layouts::storage;
+use super::layouts::{bind_group, storage};
 use super::staging::{Staging, Uploads};
 use crate::shader::SCATTER;
 
@@ -38,18 +38,18 @@ impl ScatterPipeline {
     }
 }
 
-/// List of changed elements of one buffer.
+/// Uploads of the changed elements of one buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Scatter {
-    words: Vec<u32>,
-    buffer: Option<wgpu::Buffer>,
+    list: ScatterList,
     staging: Staging,
 }
 
 impl Scatter {
     /// Uploads the changed elements of a buffer, and returns the number of bytes uploaded.
     /// `pipeline`: present if the device [`scatters`] and shaders can bind the target. `first`: number of
-    /// the first element in the target; a multiple of 64.
+    /// the first element in the target; a multiple of 64. `shared`: list of a target that crowds share, for
+    /// few changes.
     pub(crate) fn upload<T: Pod>(
         &mut self,
         (uploads, queue): (&mut Uploads<'_>, &wgpu::Queue),
@@ -57,17 +57,26 @@ impl Scatter {
         changes: &mut Changes,
         elements: &[T],
         (target, first): (&wgpu::Buffer, u32),
+        shared: Option<&mut ScatterList>,
     ) -> u64 {
         let mut bytes = 0;
         let at = u64::from(first) * size_of::<T>() as u64;
         // Shaders must be able to bind the target, and a list as long as the target.
-        let most = uploads.device.limits().max_storage_buffer_binding_size;
+        let most = uploads.limits.max_storage_buffer_binding_size;
         let pipeline = pipeline.filter(|_| target.size() <= most / 4);
         changes.take(elements.len(), |changed| {
+            let count: usize = changed.runs(elements.len()).map(|run| run.len()).sum();
             bytes = match (changed, pipeline) {
+                _ if shared.is_some() && count * size_of::<T>() < STAGED => {
+                    let list = shared.expect("checked");
+                    let push = |index: usize| list.push(first + index as u32, &elements[index]);
+                    changed.runs(elements.len()).flatten().for_each(push);
+                    (count * size_of::<T>()) as u64
+                }
                 (Changed::Some(indices), Some(pipeline)) if changed.runs(elements.len()).nth(FEW).is_some() => {
-                    self.fill(indices, elements);
-                    self.scatter((uploads, queue), pipeline.get(), (target, at))
+                    self.list.clear();
+                    indices.iter().for_each(|&index| self.list.push(index, &elements[index as usize]));
+                    self.list.scatter((uploads, queue), pipeline.get(), (target, at))
                 }
                 _ => {
                     let write = |range: core::ops::Range<usize>| {
@@ -92,13 +101,41 @@ impl Scatter {
             None => queue.write_buffer(target, at, bytes),
         }
     }
+}
 
-    fn fill<T: Pod>(&mut self, indices: &[u32], elements: &[T]) {
+/// Changed elements of one buffer, from several crowds.
+#[derive(Debug, Default)]
+pub(crate) struct ScatterList {
+    /// Number of elements, words per element, indices.
+    indices: Vec<u32>,
+    words: Vec<u32>,
+    buffer: Option<wgpu::Buffer>,
+}
+
+impl ScatterList {
+    fn clear(&mut self) {
+        self.indices.clear();
         self.words.clear();
-        self.words.extend([indices.len() as u32, (size_of::<T>() / 4) as u32]);
-        self.words.extend_from_slice(indices);
-        for &index in indices {
-            self.words.extend_from_slice(bytemuck::cast_slice(core::slice::from_ref(&elements[index as usize])));
+    }
+
+    fn push<T: Pod>(&mut self, index: u32, element: &T) {
+        if self.indices.is_empty() {
+            self.indices.extend([0, (size_of::<T>() / 4) as u32]);
+        }
+        self.indices.push(index);
+        self.words.extend_from_slice(bytemuck::cast_slice(core::slice::from_ref(element)));
+    }
+
+    /// Uploads the elements added since the last call.
+    pub(crate) fn flush(
+        &mut self,
+        to: (&mut Uploads<'_>, &wgpu::Queue),
+        pipeline: &LazyPipelines<ScatterPipeline>,
+        target: &wgpu::Buffer,
+    ) {
+        if !self.indices.is_empty() {
+            self.scatter(to, pipeline.get(), (target, 0));
+            self.clear();
         }
     }
 
@@ -109,38 +146,30 @@ impl Scatter {
         (target, at): (&wgpu::Buffer, u64),
     ) -> u64 {
         let device = uploads.device;
-        let bytes = size_of_val(&self.words[..]) as u64;
+        self.indices[0] = self.indices.len() as u32 - 2;
+        let bytes = [size_of_val(&self.indices[..]), size_of_val(&self.words[..])].map(|bytes| bytes as u64);
+        let all: u64 = bytes.iter().sum();
         let buffer = match &self.buffer {
-            Some(buffer) if buffer.size() >= bytes => buffer,
+            Some(buffer) if buffer.size() >= all => buffer,
             _ => self.buffer.insert(device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin changes"),
-                size: bytes.next_power_of_two(),
+                size: all.next_power_of_two().min(uploads.limits.max_buffer_size),
                 usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             })),
         };
-        queue.write_buffer(buffer, 0, bytemuck::cast_slice(&self.words));
-        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("gpuskin scatter"),
-            layout: &pipeline.layout,
-            entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() },
-                wgpu::BindGroupEntry {
-                    binding: 1,
-                    resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                        buffer: target,
-                        offset: at,
-                        size: None,
-                    }),
-                },
-            ],
-        });
-        let groups = (self.words[0] * self.words[1]).div_ceil(GROUP_SIZE);
-        let across = groups.min(device.limits().max_compute_workgroups_per_dimension).max(1);
+        queue.write_buffer(buffer, 0, bytemuck::cast_slice(&self.indices));
+        queue.write_buffer(buffer, bytes[0], bytemuck::cast_slice(&self.words));
+        let elements = wgpu::BufferBinding { buffer: target, offset: at, size: None };
+        let list = wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(all) };
+        let resources = [list, elements].map(wgpu::BindingResource::Buffer);
+        let bind_group = bind_group(device, Some("gpuskin scatter"), &pipeline.layout, &resources);
+        let groups = (self.words.len() as u32).div_ceil(GROUP_SIZE);
+        let across = groups.min(uploads.limits.max_compute_workgroups_per_dimension).max(1);
         let mut pass = uploads.encoder().begin_compute_pass(&Default::default());
         pass.set_pipeline(&pipeline.pipeline);
         pass.set_bind_group(0, &bind_group, &[]);
         pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
-        bytes
+        all
     }
 }

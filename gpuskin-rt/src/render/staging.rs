@@ -14,12 +14,13 @@ const WASTE: u64 = 8;
 /// Copies that run before everything that is submitted afterwards.
 pub(crate) struct Uploads<'d> {
     pub(crate) device: &'d wgpu::Device,
+    pub(crate) limits: wgpu::Limits,
     encoder: Option<wgpu::CommandEncoder>,
 }
 
 impl<'d> Uploads<'d> {
     pub(crate) fn new(device: &'d wgpu::Device) -> Self {
-        Self { device, encoder: None }
+        Self { device, limits: device.limits(), encoder: None }
     }
 
     pub(crate) fn encoder(&mut self) -> &mut wgpu::CommandEncoder {

@@ -2,7 +2,7 @@
 //! one, on a device with too few storage buffers for batches.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
-use crate::common::{Canvas, Gpu, Picture, gpu_with};
+use crate::common::{Canvas, Gpu, Picture, open};
 use glam::Vec3;
 use gpuskin_rt::internals::*;
 
@@ -42,8 +42,12 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(limits: wgpu::Limits, models: &[TestModel], descriptor: RendererDescriptor) -> Option<Self> {
-        let gpu = gpu_with(wgpu::Backends::VULKAN, limits)?;
+    fn new(
+        (limits, features): (wgpu::Limits, wgpu::Features),
+        models: &[TestModel],
+        descriptor: RendererDescriptor,
+    ) -> Option<Self> {
+        let gpu = open(wgpu::Backends::VULKAN, limits, features)?;
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
         let sun = renderer.add_view();
         let mut scene = Self { gpu, renderer, crowds: Vec::new(), ids: Vec::new(), sun };
@@ -106,22 +110,29 @@ impl Scene {
     }
 }
 
-/// Two scenes of the same models: batched, and one crowd at a time.
-fn both(models: &[TestModel], descriptor: &RendererDescriptor) -> Option<[Scene; 2]> {
-    let scene = |limits| Scene::new(limits, models, descriptor.clone());
-    Some([scene(wgpu::Limits::default())?, scene(wgpu::Limits::downlevel_defaults())?])
+/// Scenes of the same models: batched with draws whose number the device reads, batched with other draws,
+/// and one crowd at a time.
+type Scenes = [Scene; 3];
+
+fn scenes(models: &[TestModel], descriptor: &RendererDescriptor) -> Option<Scenes> {
+    let scene = |limits, features| Scene::new((limits, features), models, descriptor.clone());
+    let (batched, single) = (wgpu::Limits::default(), wgpu::Limits::downlevel_defaults());
+    let plain = wgpu::Features::INDIRECT_FIRST_INSTANCE;
+    Some([scene(batched.clone(), CrowdRenderer::OPTIONAL_FEATURES)?, scene(batched, plain)?, scene(single, plain)?])
 }
 
-fn assert_same(scenes: &mut [Scene; 2], turn: u32, merged: usize, what: &str) {
-    let [batched, single] = scenes.each_mut().map(|scene| scene.draw(turn, false));
-    assert_eq!(scenes.each_ref().map(Scene::merged), [merged, 0], "{what}");
-    for (view, (a, b)) in batched.iter().zip(&single).enumerate() {
-        assert!(b.covered() > 500, "{what}: {} pixels in view {view}", b.covered());
-        if a != b {
-            let folder = std::env::temp_dir();
-            a.save(&folder.join("gpuskin-batched.png"));
-            b.save(&folder.join("gpuskin-single.png"));
-            panic!("{what}: pictures of view {view} differ, see {}", folder.display());
+fn assert_same(scenes: &mut Scenes, turn: u32, merged: usize, what: &str) {
+    let [counted, batched, single] = scenes.each_mut().map(|scene| scene.draw(turn, false));
+    assert_eq!(scenes.each_ref().map(Scene::merged), [merged, merged, 0], "{what}");
+    for (pictures, kind) in [(batched, "plain"), (counted, "counted")] {
+        for (view, (a, b)) in pictures.iter().zip(&single).enumerate() {
+            assert!(b.covered() > 500, "{what}: {} pixels in view {view}", b.covered());
+            if a != b {
+                let folder = std::env::temp_dir();
+                a.save(&folder.join("gpuskin-batched.png"));
+                b.save(&folder.join("gpuskin-single.png"));
+                panic!("{what}, {kind} draws: pictures of view {view} differ, see {}", folder.display());
+            }
         }
     }
 }
@@ -130,7 +141,7 @@ pub fn batched_pictures_match_single_crowds() {
     let models: Vec<_> = (0..MODELS).map(test_model).collect();
     for motion_vectors in [false, true] {
         let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };
-        let Some(mut scenes) = both(&models, &descriptor) else { continue };
+        let Some(mut scenes) = scenes(&models, &descriptor) else { continue };
         (0..3).for_each(|turn| assert_same(&mut scenes, turn, MODELS, "first frames"));
         scenes.iter_mut().for_each(|scene| scene.spawn(2, 200, 99));
         assert_same(&mut scenes, 3, MODELS, "a crowd outgrew its room");
@@ -142,6 +153,17 @@ pub fn batched_pictures_match_single_crowds() {
             scene.crowds[5].clear();
         }
         assert_same(&mut scenes, 4, MODELS, "instances despawned and moved");
+        for Scene { crowds, ids, .. } in &scenes {
+            // Few changes of several crowds, and all instances of one that has many.
+            for (crowd, ids) in crowds.iter().zip(ids).filter(|(crowd, _)| crowd.len() > 0) {
+                let at = |i: usize| Transform::at([i as f32 * 0.3 - 9.0, (i % 5) as f32, 4.0]).facing(i as f32);
+                let transforms: Vec<_> = (0..ids.len()).map(at).collect();
+                crowd.set_transforms(ids, &transforms).unwrap();
+                crowd.set_tint(ids[0], [0.2, 0.9, 0.4, 1.0]).unwrap();
+                crowd.play(ids[1], Clip::new(2), Transition::crossfade(0.3)).unwrap();
+            }
+        }
+        assert_same(&mut scenes, 4, MODELS, "all instances moved by slices");
         scenes.iter_mut().for_each(|scene| drop(scene.crowds.remove(0)));
         assert_same(&mut scenes, 5, MODELS - 1, "a crowd was removed");
         scenes.iter_mut().for_each(|scene| scene.add(&models[0], 50));
@@ -151,28 +173,28 @@ pub fn batched_pictures_match_single_crowds() {
 
 pub fn crowds_leave_their_batch_and_keep_their_picture() {
     let models: Vec<_> = (0..4).map(test_model).collect();
-    let Some(mut scenes) = both(&models, &RendererDescriptor::default()) else { return };
+    let Some(mut scenes) = scenes(&models, &RendererDescriptor::default()) else { return };
     assert_same(&mut scenes, 0, 4, "all are merged");
     for scene in &mut scenes {
         let id = scene.ids[1][1];
         scene.crowds[1].play_layer(id, 0, Clip::new(2), None, Transition::crossfade(0.1), 1.0).unwrap();
     }
     assert_same(&mut scenes, 1, 3, "a crowd with layers");
-    // Only one of the scenes: the picture is that of a crowd that nothing else writes.
-    assert!(scenes[0].crowds[0].instance_buffers().is_some());
+    // In the batched scenes alone: the picture is that of a crowd that nothing else writes.
+    scenes[..2].iter().for_each(|scene| assert!(scene.crowds[0].instance_buffers().is_some()));
     assert_same(&mut scenes, 2, 2, "a crowd that a compute pass of the game may write");
-    scenes[0].crowds.iter().for_each(|crowd| drop(crowd.instance_buffers()));
+    scenes[..2].iter().flat_map(|scene| &scene.crowds).for_each(|crowd| drop(crowd.instance_buffers()));
     assert_same(&mut scenes, 3, 0, "no crowd is left");
 }
 
 pub fn revealed_instances_of_a_batch_match_single_crowds() {
     let models: Vec<_> = (0..MODELS).map(test_model).collect();
     let descriptor = RendererDescriptor { occlusion: true, ..Default::default() };
-    let Some(mut scenes) = both(&models, &descriptor) else { return };
+    let Some(mut scenes) = scenes(&models, &descriptor) else { return };
     for turn in 0..4 {
-        let [batched, single] = scenes.each_mut().map(|scene| scene.draw(turn, true));
-        assert_eq!(scenes.each_ref().map(Scene::merged), [MODELS, 0]);
-        assert!(batched == single, "turn {turn}");
+        let [counted, batched, single] = scenes.each_mut().map(|scene| scene.draw(turn, true));
+        assert_eq!(scenes.each_ref().map(Scene::merged), [MODELS, MODELS, 0]);
+        assert!(counted == single && batched == single, "turn {turn}");
         assert!(turn == 0 || single[2].covered() > 0, "turn {turn}: nothing was revealed");
     }
 }

@@ -66,7 +66,9 @@ pub(crate) fn text(findings: &Diagnostics) -> String {
 
 /// Features that the bench enables if the adapter has them. Unlike games, it does not enable
 /// texture compression: textures are compared as RGBA8.
-const FEATURES: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::INDIRECT_FIRST_INSTANCE);
+const FEATURES: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY
+    .union(wgpu::Features::INDIRECT_FIRST_INSTANCE)
+    .union(wgpu::Features::MULTI_DRAW_INDIRECT_COUNT);
 
 /// Opens the adapter with the limits that `limits` returns, and those of `features` that it has.
 async fn open(

@@ -1,7 +1,7 @@
 //! Measures the promises of this project, each compared with its baseline in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [models] [fill] [foxes] [million]
+//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [models] [moving] [flock] [fill] [foxes] [million]
 //!               [--manifest FILE] [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
 //! ```
 
@@ -55,7 +55,7 @@ pub(crate) struct Options {
     svg: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 16] = [
     "bake",
     "textures",
     "normals",
@@ -67,6 +67,8 @@ const SECTIONS: [&str; 14] = [
     "draw",
     "influences",
     "models",
+    "moving",
+    "flock",
     "fill",
     "foxes",
     "million",
@@ -75,11 +77,11 @@ const SECTIONS: [&str; 14] = [
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, models, fill, foxes, million [default: all].
+Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, models, moving, flock, fill, foxes, million [default: all].
 
   --manifest FILE    manifest of the sample models
   --models FOLDER    folder of glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
-  --count N,N,..     draw, models, foxes, million: numbers of instances, one table per number
+  --count N,N,..     draw, models, moving, flock, foxes, million: numbers of instances, one table per number
   --vertices N,N,..  draw: tubes of N vertices and 64 bones instead of the sample models
   --bevy FILE        foxes: program of xtask/bench-bevy to compare with
   --json FILE        writes the printed tables as JSON
@@ -131,6 +133,12 @@ fn run(options: &Options) -> Result<(), String> {
         }
         if wanted("models") {
             draw::models::measure(&context, options)?;
+        }
+        if wanted("moving") {
+            draw::moving::measure(&context, options)?;
+        }
+        if wanted("flock") {
+            draw::flock::measure(&context, options)?;
         }
         if wanted("draw") {
             draw::measure(&context, options)?;

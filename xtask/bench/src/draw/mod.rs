@@ -7,9 +7,11 @@
 //! positions with the same plain shading. A crowd's frame includes culling and poses.
 
 mod fixed;
+pub(crate) mod flock;
 mod gpu;
 pub(crate) mod influences;
 pub(crate) mod models;
+pub(crate) mod moving;
 mod naive;
 mod placed;
 mod scene;

@@ -74,9 +74,10 @@ fn table(context: &Context, model: &Model, count: u32, moving: bool) -> Result<(
         for (k, models) in MODELS.iter().enumerate() {
             time(&format!("{models} models, {many}: prepare, record and submit on the CPU"), on_cpu[k]);
         }
-        let last = MODELS.len() - 1;
-        for (step, times) in STEPS.iter().zip(&steps[v][last]) {
-            time(&format!("{} models, {many}: of that, {step}", MODELS[last]), median(times.clone()));
+        for k in [0, MODELS.len() - 1] {
+            for (step, times) in STEPS.iter().zip(&steps[v][k]) {
+                time(&format!("{} models, {many}: of that, {step}", MODELS[k]), median(times.clone()));
+            }
         }
     }
     Ok(())
