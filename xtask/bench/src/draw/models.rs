@@ -31,7 +31,40 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
         for moving in [false, true] {
             table(context, model, count, moving)?;
         }
+        adding(context, model, count)?;
     }
+    Ok(())
+}
+
+/// Adds a model to a scene of the most models while it is drawn.
+fn adding(context: &Context, model: &Model, count: u32) -> Result<(), String> {
+    let most = MODELS[MODELS.len() - 1];
+    heading(&format!("models: one more model added to {most} while {count} instances are drawn, one view"));
+    let mut scene = Scene::new(context, model, most, count)?;
+    let targets = Targets::new(context);
+    let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
+    let (mut usual, mut with_addition) = (Vec::new(), Vec::new());
+    for frame in 0..2 * frames {
+        // Loaded from memory: a game reads files in another thread.
+        let more = (frame % 4 == 3).then(|| renamed(model, most + frame)).transpose()?;
+        let (wall, result) = seconds(|| {
+            if let Some(more) = &more {
+                scene.renderers[0].add(more, &[0, 1, 2, 3, 4], scene.side)?;
+            }
+            scene.frame(context, &targets, VIEWS[0], frame, false)
+        });
+        result?;
+        match more {
+            Some(_) => with_addition.push(wall),
+            // The frame after an addition draws it for the first time; the first frames upload.
+            None if frame > 3 => usual.push(wall),
+            None => {}
+        }
+    }
+    let longest = with_addition.iter().copied().fold(0.0, f64::max);
+    let median = median(usual);
+    time("median of all other frames, with waiting for the GPU", median);
+    compared("longest frame in which a model is added", longest, ("median", median), Some(Asked::AtMost(1.5)));
     Ok(())
 }
 
@@ -186,24 +219,29 @@ impl Crowds {
         let mut renderer =
             CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
         let suns = (1..views).map(|_| renderer.add_view()).collect();
-        let mut crowds = Vec::new();
+        let mut crowds = Self { renderer, suns, crowds: Vec::new() };
         for (number, model) in models.iter().enumerate() {
             let own: Vec<u32> = (0..count).filter(|i| *i as usize % models.len() == number).collect();
-            let descriptor = CrowdDescriptor { capacity: own.len() as u32, ..Default::default() };
-            let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
-            let clips = model.meta.clips.len() as u32;
-            let spawn = |i: &u32| {
-                let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
-                let instance = Instance::at([x, 0.0, z]).facing(*i as f32 * 2.4);
-                let id = crowd
-                    .spawn(instance.play(Clip::new((i % clips) as u16)).phase(*i as f32 * 0.618).repeat(Repeat::Loop));
-                (id, crowd.transform(id))
-            };
-            let (ids, transforms): (Vec<_>, Vec<_>) = own.iter().map(spawn).unzip();
-            let transforms = transforms.into_iter().flatten().collect();
-            crowds.push((crowd, ids, transforms));
+            crowds.add(model, &own, side)?;
         }
-        Ok(Self { renderer, suns, crowds })
+        Ok(crowds)
+    }
+
+    /// Adds a crowd of a model with instances at these places.
+    fn add(&mut self, model: &Model, places: &[u32], side: u32) -> Result<(), String> {
+        let descriptor = CrowdDescriptor { capacity: places.len() as u32, ..Default::default() };
+        let crowd = Crowd::with_model(&mut self.renderer, model, descriptor).map_err(|e| e.to_string())?;
+        let clips = model.meta.clips.len() as u32;
+        let spawn = |i: &u32| {
+            let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
+            let instance = Instance::at([x, 0.0, z]).facing(*i as f32 * 2.4);
+            let id =
+                crowd.spawn(instance.play(Clip::new((i % clips) as u16)).phase(*i as f32 * 0.618).repeat(Repeat::Loop));
+            (id, crowd.transform(id))
+        };
+        let (ids, transforms): (Vec<_>, Vec<_>) = places.iter().map(spawn).unzip();
+        self.crowds.push((crowd, ids, transforms.into_iter().flatten().collect()));
+        Ok(())
     }
 }
 
