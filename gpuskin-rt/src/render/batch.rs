@@ -141,9 +141,10 @@ pub(crate) fn batched(device: &wgpu::Device, members: &[Member<'_>], views: &Vie
 }
 
 impl Batch {
-    /// Creates a batch of crowds. Returns the palettes of each crowd, which draw it by itself.
+    /// Creates a batch of crowds, which copies in `encoder` fill. Returns the palettes of each crowd, which
+    /// draw it by itself.
     pub(crate) fn new(
-        gpu: Gpu<'_>,
+        (gpu, encoder): (Gpu<'_>, &mut wgpu::CommandEncoder),
         layouts: &Layouts,
         views: &Views,
         pipelines: &Arc<BatchPipelines>,
@@ -215,8 +216,8 @@ impl Batch {
             previous: previous.then(|| buffer("gpuskin previous place records of a batch", PLACE_BYTES)),
             changes: Arc::default(),
         };
-        let words = copy_words(gpu, members, &mut crowds);
-        let plan = DrawPlan::new(gpu, members, &crowds);
+        let words = copy_words((device, encoder), members, &mut crowds);
+        let plan = DrawPlan::new((device, encoder), members, &crowds);
         let draws = [&of_set[..], &plan.of_set];
         let contents = BatchContents { frame: &frame, sets, words, bounds: &bounds, draws, order: &plan.order };
         let passes = BatchPasses::new(gpu, views, pipelines, &crowds, contents, &instances);
@@ -329,7 +330,11 @@ fn part_of_palette<'a>(palette: &'a wgpu::Buffer, crowd: &BatchedCrowd) -> wgpu:
 }
 
 /// Copies the animation of each model into one buffer, and sets where each crowd's is.
-fn copy_words(Gpu { device, queue }: Gpu<'_>, members: &[Member<'_>], crowds: &mut [BatchedCrowd]) -> wgpu::Buffer {
+fn copy_words(
+    (device, encoder): (&wgpu::Device, &mut wgpu::CommandEncoder),
+    members: &[Member<'_>],
+    crowds: &mut [BatchedCrowd],
+) -> wgpu::Buffer {
     let mut starts: HashMap<*const PoseEvaluator, u64> = HashMap::new();
     let mut copies = Vec::new();
     let mut end = 0;
@@ -348,10 +353,8 @@ fn copy_words(Gpu { device, queue }: Gpu<'_>, members: &[Member<'_>], crowds: &m
         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    let mut encoder = device.create_command_encoder(&Default::default());
     for (poses, start) in copies {
         encoder.copy_buffer_to_buffer(poses.words(), 0, &words, start, poses.words().size());
     }
-    queue.submit([encoder.finish()]);
     words
 }

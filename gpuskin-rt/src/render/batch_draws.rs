@@ -85,7 +85,11 @@ struct Part<'a, 'm> {
 
 impl DrawPlan {
     /// Orders the parts of all crowds, and copies their meshes into common buffers.
-    pub(crate) fn new(gpu: Gpu<'_>, members: &[Member<'_>], crowds: &[BatchedCrowd]) -> Self {
+    pub(crate) fn new(
+        gpu: (&wgpu::Device, &mut wgpu::CommandEncoder),
+        members: &[Member<'_>],
+        crowds: &[BatchedCrowd],
+    ) -> Self {
         let meshes = Meshes::new(gpu, members);
         let mut groups: Vec<DrawGroup> = Vec::new();
         let mut numbers: HashMap<(*const Pipelines, bool), usize> = HashMap::new();
@@ -249,7 +253,7 @@ struct MeshPlace {
 }
 
 impl Meshes {
-    fn new(Gpu { device, queue }: Gpu<'_>, members: &[Member<'_>]) -> Self {
+    fn new((device, encoder): (&wgpu::Device, &mut wgpu::CommandEncoder), members: &[Member<'_>]) -> Self {
         let mut places = HashMap::new();
         let mut vertex_bytes: HashMap<VertexFormat, u64> = HashMap::new();
         let mut index_bytes = [0_u64; 2];
@@ -280,13 +284,11 @@ impl Meshes {
         let indices = index_bytes.map(|bytes| buffer(bytes, wgpu::BufferUsages::INDEX));
         let vertices: HashMap<_, _> =
             vertex_bytes.iter().map(|(format, bytes)| (*format, buffer(*bytes, wgpu::BufferUsages::VERTEX))).collect();
-        let mut encoder = device.create_command_encoder(&Default::default());
         for (geometry, vertices_at, indices_at) in copies {
             let wide = usize::from(geometry.index_format == wgpu::IndexFormat::Uint32);
             let to = (&vertices[&geometry.variant.vertex], vertices_at);
-            geometry.copy_mesh(&mut encoder, to, (&indices[wide], indices_at));
+            geometry.copy_mesh(encoder, to, (&indices[wide], indices_at));
         }
-        queue.submit([encoder.finish()]);
         Self { vertices, indices, places }
     }
 }

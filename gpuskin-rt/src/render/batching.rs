@@ -89,6 +89,7 @@ impl Batching {
             (pipelines, *capacity, *reach)
         };
         let prepared: Vec<_> = wanted.iter().map(&mut member).collect();
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let mut start = 0;
         while start < wanted.len() {
             let all = &wanted[start..];
@@ -107,14 +108,16 @@ impl Batching {
                 continue;
             }
             let passes = self.pipelines.get_or_insert_with(|| Arc::new(BatchPipelines::new(gpu.device)));
-            let (batch, palettes) = Batch::new(gpu, layouts, views, passes, &members[..count]);
+            let (batch, palettes) = Batch::new((gpu, &mut encoder), layouts, views, passes, &members[..count]);
             for (i, ((crowd, (room, _)), palettes)) in all.iter().zip(palettes).enumerate() {
-                crowd.join_batch(layouts, (&batch.instances, batch.first_instance(i)), *room, palettes);
+                crowd.join_batch((&mut encoder, layouts), (&batch.instances, batch.first_instance(i)), *room, palettes);
             }
             let crowds = all[..count].iter().map(|(crowd, needs)| (Arc::downgrade(crowd), *needs)).collect();
             self.batches.push(BatchedCrowds { batch, crowds });
             start += count;
         }
+        // By itself: later writes of the queue come before later copies.
+        gpu.queue.submit([encoder.finish()]);
     }
 
     /// Uploads the changes of all crowds. Called after each crowd's own upload.

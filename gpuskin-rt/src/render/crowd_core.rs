@@ -120,6 +120,11 @@ impl BoundInstances {
     /// writes of the queue come before later copies.
     fn copy(&self, Gpu { device, queue }: Gpu<'_>, other: &Self, instances: u32) {
         let mut encoder = device.create_command_encoder(&Default::default());
+        self.record_copy(&mut encoder, other, instances);
+        queue.submit([encoder.finish()]);
+    }
+
+    fn record_copy(&self, encoder: &mut wgpu::CommandEncoder, other: &Self, instances: u32) {
         let mut copy = |from: &wgpu::Buffer, to: &wgpu::Buffer, bytes: u64| {
             let [read, write] = [other.first, self.first].map(|first| u64::from(first) * bytes);
             encoder.copy_buffer_to_buffer(from, read, to, write, u64::from(instances) * bytes);
@@ -129,7 +134,6 @@ impl BoundInstances {
         if let (Some(from), Some(to)) = (&other.previous, &self.previous) {
             copy(from, to, PLACE_BYTES);
         }
-        queue.submit([encoder.finish()]);
     }
 }
 
@@ -436,10 +440,11 @@ impl CrowdCore {
         (small && plain && room <= MAX_BATCHED_INSTANCES).then(|| (room, state.attachments.reach()))
     }
 
-    /// Makes the crowd part of a batch: its instances move to `instances`, from the number `first` on.
+    /// Makes the crowd part of a batch: its instances move to `instances`, from the number `first` on, by
+    /// copies in `encoder`.
     pub(crate) fn join_batch(
         &self,
-        layouts: &Layouts,
+        (encoder, layouts): (&mut wgpu::CommandEncoder, &Layouts),
         (instances, first): (&SharedInstances, u32),
         room: u32,
         palettes: Palettes,
@@ -449,7 +454,7 @@ impl CrowdCore {
         let previous = previous.filter(|_| self.model.geometry.variant.previous_transforms);
         let new = BoundInstances { first, places, playbacks, previous, motion: None, shared: Some(instances.clone()) };
         if let Some(old) = state.buffers.take() {
-            new.copy(Gpu { device: &self.device, queue: &self.queue }, &old, state.uploaded);
+            new.record_copy(encoder, &old, state.uploaded);
         }
         self.model.materials.bind(&self.device, layouts, &self.model.geometry);
         state.buffers = Some(new);
