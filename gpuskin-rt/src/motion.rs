@@ -9,14 +9,13 @@
 //! drift. The GPU takes the angle from integers: rates are turns per second with 56 fraction bits,
 //! times seconds with 32, and the fraction of their product is exact after weeks.
 
-use core::f64::consts::TAU;
-
 use bytemuck::{Pod, Zeroable};
 use glam::{DQuat, DVec3, Vec3};
 
 use crate::{Time, Transform};
 
 /// Fraction bits of a turn rate, turns per second.
+#[cfg(any(feature = "wgpu", test))]
 const TURN_BITS: i32 = 56;
 /// Greatest turn rate, radians per second: ten turns.
 const FASTEST: f32 = 62.8;
@@ -95,11 +94,13 @@ impl MotionState {
         Self { origin: Vec3::from(from.translation).as_dvec3(), rotation, motion: motion.finite(), start }
     }
 
+    #[cfg(any(feature = "wgpu", test))]
     pub(crate) fn is_still(&self) -> bool {
         self.motion == Motion::STILL
     }
 
     /// Returns the state from `time` on: the same motion from where it has come by then.
+    #[cfg(any(feature = "wgpu", test))]
     pub(crate) fn rebased(&self, time: Time) -> Self {
         let (origin, rotation) = self.place(time.since(self.start));
         Self { origin, rotation, start: time, ..*self }
@@ -118,6 +119,7 @@ impl MotionState {
     }
 
     /// Returns the transform at a time; before the start, that of the start.
+    #[cfg(any(feature = "wgpu", test))]
     pub(crate) fn transform(&self, time: Time, scale: f32) -> Transform {
         self.after(time.since(self.start), scale)
     }
@@ -139,8 +141,9 @@ impl MotionState {
     }
 
     /// Returns the words that the GPU reads.
+    #[cfg(any(feature = "wgpu", test))]
     pub(crate) fn record(&self) -> MotionRecord {
-        let rate = f64::from(self.motion.turn_rate) / TAU;
+        let rate = f64::from(self.motion.turn_rate) / core::f64::consts::TAU;
         let turns = (rate.abs() * f64::from(TURN_BITS).exp2()).round() as u64;
         MotionRecord {
             origin: self.origin.as_vec3().into(),

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | 0-2, 3 | translation in metres, scale: `f32` |
 //! | 4-5 | unit quaternion x, y, z, w: signed 16 bits each |
-//! | 6-7 | tint and hidden parts: of the [`Appearance`] |
+//! | 6-7 | tint and hidden parts: of the [`Appearance`](crate::Appearance) |
 //!
 //! Words of a playback record:
 //!
@@ -23,7 +23,7 @@
 //! | 6 | first fading clip: clip 10 bits, once, ping-pong; 4 bits zero; rate 10 bits, left shift 5 bits, sign 1 bit |
 //! | 7 | its phase at the start time: 16 bits; weight of the second fading clip in the mix of both: 16 bits |
 //! | 8-9 | second fading clip, same layout; bits 16-18 of the last word: curve of the crossfade, and whether the instance is paused |
-//! | 10-11 | custom words: of the [`Appearance`] |
+//! | 10-11 | custom words: of the [`Appearance`](crate::Appearance) |
 //!
 //! An interrupted crossfade continues from the current blend: its two clips become the fading clips
 //! of the next crossfade, with their weights at that time. A record holds two fading clips; if
@@ -35,7 +35,7 @@ use glam::{Vec3, Vec4};
 use crate::bit_fields::{CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, LAYER_SET, ONCE, PAUSED, PING_PONG, RATE};
 use crate::playback::{Repeat, clamped_offset, cycle_phase, frame_pair, rate};
 use crate::transform::{packed_rotation, unpacked_rotation};
-use crate::{Appearance, Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transform, Transition};
+use crate::{Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transform, Transition};
 
 /// State of an instance: its transform, and what it plays. 72 bytes of plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -66,8 +66,9 @@ pub(crate) struct PlaceRecord {
     hidden: u32,
 }
 
+#[cfg(any(feature = "wgpu", test))]
 impl PlaceRecord {
-    pub(crate) fn new(transform: Transform, appearance: &Appearance) -> Self {
+    pub(crate) fn new(transform: Transform, appearance: &crate::Appearance) -> Self {
         let mut record = Self { tint: appearance.tint, hidden: appearance.hidden, ..Self::default() };
         record.set_transform(transform);
         record
@@ -88,11 +89,11 @@ impl PlaceRecord {
     }
 
     /// Returns the appearance, with the words of what the instance plays.
-    pub(crate) fn appearance(&self, playback: &PlaybackRecord) -> Appearance {
-        Appearance { tint: self.tint, hidden: self.hidden, custom: [playback[10], playback[11]] }
+    pub(crate) fn appearance(&self, playback: &PlaybackRecord) -> crate::Appearance {
+        crate::Appearance { tint: self.tint, hidden: self.hidden, custom: [playback[10], playback[11]] }
     }
 
-    pub(crate) fn set_appearance(&mut self, appearance: &Appearance) {
+    pub(crate) fn set_appearance(&mut self, appearance: &crate::Appearance) {
         (self.tint, self.hidden) = (appearance.tint, appearance.hidden);
     }
 }

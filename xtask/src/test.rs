@@ -30,9 +30,10 @@ struct Check {
 }
 
 /// All checks. The tests come last, so that their closing lines close the log.
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 11] = [
     Check { name: "format", command: format, fast: true, lacks: nothing },
     Check { name: "clippy", command: clippy, fast: true, lacks: nothing },
+    Check { name: "clippy-without-wgpu", command: clippy_without_wgpu, fast: true, lacks: nothing },
     Check { name: "documentation", command: documentation, fast: false, lacks: nothing },
     Check { name: "public-api", command: public_api, fast: false, lacks: nothing },
     Check { name: "packages", command: packages, fast: false, lacks: nothing },
@@ -122,6 +123,15 @@ fn format() -> Command {
 
 fn clippy() -> Command {
     with_common("clippy", &["--all-targets", "--", "-D", "warnings"])
+}
+
+/// Checks the runtime as servers and build scripts compile it: with a path dependency, cargo shows its
+/// warnings to users.
+fn clippy_without_wgpu() -> Command {
+    let features = ["--package", "gpuskin-rt", "--no-default-features"];
+    let mut command = cargo(["clippy", "--release"]);
+    command.args(features).args(["--", "-D", "warnings"]);
+    command
 }
 
 fn documentation() -> Command {

@@ -46,21 +46,23 @@ impl Scene {
         (limits, features): (wgpu::Limits, wgpu::Features),
         models: &[TestModel],
         descriptor: RendererDescriptor,
+        fewest: u32,
     ) -> Option<Self> {
         let gpu = open(wgpu::Backends::VULKAN, limits, features)?;
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
         let sun = renderer.add_view();
         let mut scene = Self { gpu, renderer, crowds: Vec::new(), ids: Vec::new(), sun };
-        models.iter().enumerate().for_each(|(i, model)| scene.add(model, i as u32));
+        let more = |i: usize| if fewest < 20 { fewest } else { fewest + i as u32 * 13 };
+        models.iter().enumerate().for_each(|(i, model)| scene.add(model, more(i), i as u32));
         Some(scene)
     }
 
     /// Adds a crowd with a few instances, some of them in a crossfade, tinted or invisible.
-    fn add(&mut self, test: &TestModel, seed: u32) {
+    fn add(&mut self, test: &TestModel, count: u32, seed: u32) {
         let descriptor = CrowdDescriptor { capacity: 10, ..Default::default() };
         self.crowds.push(Crowd::with_model(&mut self.renderer, &test.model, descriptor).unwrap());
         self.ids.push(Vec::new());
-        self.spawn(self.crowds.len() - 1, 20 + seed * 13, seed);
+        self.spawn(self.crowds.len() - 1, count, seed);
     }
 
     fn spawn(&mut self, number: usize, count: u32, seed: u32) {
@@ -115,7 +117,12 @@ impl Scene {
 type Scenes = [Scene; 3];
 
 fn scenes(models: &[TestModel], descriptor: &RendererDescriptor) -> Option<Scenes> {
-    let scene = |limits, features| Scene::new((limits, features), models, descriptor.clone());
+    scenes_of(models, descriptor, 20)
+}
+
+/// `fewest`: number of instances of the first model; the others have more.
+fn scenes_of(models: &[TestModel], descriptor: &RendererDescriptor, fewest: u32) -> Option<Scenes> {
+    let scene = |limits, features| Scene::new((limits, features), models, descriptor.clone(), fewest);
     let (batched, single) = (wgpu::Limits::default(), wgpu::Limits::downlevel_defaults());
     let plain = wgpu::Features::INDIRECT_FIRST_INSTANCE;
     Some([scene(batched.clone(), CrowdRenderer::OPTIONAL_FEATURES)?, scene(batched, plain)?, scene(single, plain)?])
@@ -166,9 +173,30 @@ pub fn batched_pictures_match_single_crowds() {
         assert_same(&mut scenes, 4, MODELS, "all instances moved by slices");
         scenes.iter_mut().for_each(|scene| drop(scene.crowds.remove(0)));
         assert_same(&mut scenes, 5, MODELS - 1, "a crowd was removed");
-        scenes.iter_mut().for_each(|scene| scene.add(&models[0], 50));
+        scenes.iter_mut().for_each(|scene| scene.add(&models[0], 670, 50));
         assert_same(&mut scenes, 6, MODELS, "a crowd was added");
     }
+}
+
+/// Thousands of models, and views that come while they are drawn.
+pub fn thousands_of_models_and_new_views_match_single_crowds() {
+    const MANY: usize = 4_096;
+    let renamed = |i: usize| {
+        let mut test = test_model(i % MODELS);
+        let meta = &mut test.model.meta;
+        let change = |hash: &mut [u8]| hash.iter_mut().zip((i as u32 + 1).to_le_bytes()).for_each(|(a, b)| *a ^= b);
+        change(&mut meta.content_hash);
+        for payload in [&mut test.model.mesh, &mut test.model.animation] {
+            let Data::Bytes(bytes) = &mut payload.data else { panic!("the payload is not in memory") };
+            change(&mut bytes.to_mut()[payload.hash_at as usize..][..16]);
+        }
+        test
+    };
+    let models: Vec<_> = (0..MANY).map(renamed).collect();
+    let Some(mut scenes) = scenes_of(&models, &RendererDescriptor::default(), 3) else { return };
+    assert_same(&mut scenes, 0, MANY, "many models");
+    scenes.iter_mut().for_each(|scene| scene.sun = scene.renderer.add_view());
+    assert_same(&mut scenes, 1, MANY, "a view was added");
 }
 
 pub fn crowds_leave_their_batch_and_keep_their_picture() {
