@@ -79,6 +79,7 @@
 //! | feature | effect |
 //! |---|---|
 //! | `wgpu` (default) | The renderer. Without it, the crate serves game servers: playback, events and sockets, without a GPU. |
+//! | `webgpu` (default), `webgl` | WebGPU and WebGL2 in web programs, as wgpu names them; no effect elsewhere. With both, the game chooses at run time. |
 //! | `dynamic` | Loads models at run time: `Model::load`, `Model::from_ktx2`. |
 //! | `testing` | Tools for tests of models, shaders and scenes: `tools::Capture` and `Crowd::count_drawn` read results back from the GPU, `tools::CpuModel` computes what the GPU should draw. |
 //!
@@ -209,7 +210,9 @@ macro_rules! include_baked {
     ($path:literal) => {
         #[doc(hidden)]
         #[allow(dead_code)]
-        const GPUSKIN_BAKED: &str = if ::core::cfg!(debug_assertions) {
+        const GPUSKIN_BAKED: &str = if ::core::cfg!(target_family = "wasm") {
+            ""
+        } else if ::core::cfg!(debug_assertions) {
             ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", $path)
         } else {
             $path

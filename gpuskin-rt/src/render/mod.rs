@@ -33,7 +33,7 @@
 //! | compute passes | `cull`, `cache`, `palette`, `occlusion`, `scatter` |
 //! | pipelines of compute passes | `compute` |
 //! | bind group layouts and vertex buffer layouts | `layouts` |
-//! | device, options and ids | `gpu`, `staging`, `view`, `descriptor`, `ids`, `stale`, `error`, `changes` |
+//! | device, options and ids | `gpu`, `readback`, `staging`, `view`, `descriptor`, `ids`, `stale`, `error`, `changes` |
 
 mod attach;
 mod attachments;
@@ -81,6 +81,8 @@ mod palettes;
 mod payload;
 mod pipelines;
 mod previous;
+#[cfg(feature = "testing")]
+mod readback;
 mod renderer;
 mod reveal;
 mod scatter;
