@@ -84,7 +84,7 @@
 //! | `testing` | Tools for tests of models, shaders and scenes: `tools::Capture` and `Crowd::count_drawn` read results back from the GPU, `tools::CpuModel` computes what the GPU should draw. |
 //!
 //! The WebGL2 limits suffice: no storage buffers, no compute shaders. Only models in
-//! [`Encoding::LocalPacked`] need both.
+//! [`Encoding::LocalPacked`] need both. For web pages, see the guide's page "In the browser".
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
 #[cfg(not(target_endian = "little"))]

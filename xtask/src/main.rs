@@ -57,6 +57,8 @@ fn main() -> ExitCode {
     let result = match name.to_str() {
         Some("demo") => demo::run(rest),
         Some("web") => web::run(rest),
+        // Part of `test`.
+        Some("web-test") => web::test(rest),
         Some("test") => test::run(rest),
         Some("api") => api::run(rest),
         Some("bless") => bless::run(rest),

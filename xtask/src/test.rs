@@ -30,7 +30,7 @@ struct Check {
 }
 
 /// All checks. The tests come last, so that their closing lines close the log.
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 12] = [
     Check { name: "format", command: format, fast: true, lacks: nothing },
     Check { name: "clippy", command: clippy, fast: true, lacks: nothing },
     Check { name: "documentation", command: documentation, fast: false, lacks: nothing },
@@ -41,6 +41,7 @@ const CHECKS: [Check; 11] = [
     Check { name: "shared-models", command: shared_models, fast: false, lacks: models_beside },
     Check { name: "new-game", command: new_game, fast: false, lacks: nothing },
     Check { name: "web-check", command: web_check, fast: false, lacks: no_web_target },
+    Check { name: "browser", command: browser, fast: false, lacks: web::lacks_for_test },
     Check { name: "tests", command: tests, fast: false, lacks: nothing },
 ];
 
@@ -64,11 +65,12 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     }
     // Neither clippy nor the unit tests draw.
     deps::ensure(if fast { deps::Needs::Compiler } else { deps::Needs::BothApis }, with_deps)?;
-    if with_deps
-        && !fast
-        && let Err(Failure::Failed(problem)) = web::install_target()
-    {
-        eprintln!("== {problem}: the checks of web programs are left out");
+    if with_deps && !fast {
+        for result in [web::install(), deps::install_browser()] {
+            if let Err(Failure::Failed(problem)) = result {
+                eprintln!("== {problem}: checks of web programs that need it are left out");
+            }
+        }
     }
 
     let selected =
@@ -188,6 +190,11 @@ fn web_check() -> Command {
     let mut command = cargo(["clippy", "--release", "--target", web::TARGET, "--lib"]);
     command.args(packages).args(["--", "-D", "warnings"]);
     command
+}
+
+/// Runs the page in Chromium. A command of its own, because the page is served meanwhile.
+fn browser() -> Command {
+    cargo(["run", "--quiet", "--package", "xtask", "--", "web-test"])
 }
 
 /// Returns how to install the target of web programs, if it is missing.

@@ -27,6 +27,7 @@ pub(crate) struct Page<'a> {
     pub(crate) package: &'a str,
     pub(crate) profile: &'a str,
     pub(crate) default_features: bool,
+    pub(crate) features: &'a [&'a str],
     /// Static files that are copied into the folder.
     pub(crate) files: &'a Path,
     /// Whether the program is made as small as possible.
@@ -63,7 +64,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
         return Err(Failure::Failed(lack));
     }
     let files = root().join("examples/web/page");
-    build(&Page { package: "web", profile: "web", default_features, files: &files, small: true }, &out)?;
+    build(&Page { package: "web", profile: "web", default_features, features: &[], files: &files, small: true }, &out)?;
     print_sizes(&out);
     println!("page: {}", out.join("index.html").display());
     if serve {
@@ -167,6 +168,9 @@ pub(crate) fn build(page: &Page<'_>, out: &Path) -> Result<(), Failure> {
     if !page.default_features {
         command.arg("--no-default-features");
     }
+    if !page.features.is_empty() {
+        command.arg("--features").arg(page.features.join(","));
+    }
     // Panics name source files: without the folders of this machine.
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default();
@@ -236,6 +240,42 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Builds the page with what the browser test measures, serves it, and runs the test on it.
+pub(crate) fn test(args: Vec<OsString>) -> Result<(), Failure> {
+    let out = root().join("target/web-test");
+    let [files, more] = ["page", "tests/page"].map(|folder| root().join("examples/web").join(folder));
+    // The profile of the other tests, which shares the baker and the baked models with them.
+    let page = Page {
+        package: "web",
+        profile: "release",
+        default_features: true,
+        features: &["measure"],
+        files: &files,
+        small: false,
+    };
+    build(&page, &out)?;
+    let failed = |error: std::io::Error| Failure::Failed(format!("{}: {error}", out.display()));
+    copy(&more, &out).map_err(failed)?;
+    let server = Server::bind(&out, 0).map_err(failed)?;
+    let address = format!("http://127.0.0.1:{}/", server.port());
+    std::thread::spawn(|| server.run());
+    let mut tests = cargo(["test"]);
+    tests.args(crate::cargo::COMMON).args(["--test", "browser", "--", "--test-threads=1", "--nocapture"]).args(args);
+    tests.env("GPUSKIN_WEB_PAGE", address).env("GPUSKIN_REQUIRE_BROWSER", "1");
+    crate::cargo::run(tests)
+}
+
+/// Returns what the browser test lacks on this machine.
+pub(crate) fn lacks_for_test() -> Option<String> {
+    lacks().or_else(|| {
+        let missing: Vec<&str> =
+            ["chromium", "chromedriver"].into_iter().filter(|program| version(Path::new(program)).is_none()).collect();
+        let programs = missing.join(" and ");
+        (!missing.is_empty())
+            .then(|| format!("{programs} missing; on Debian: apt-get install chromium chromium-driver"))
+    })
 }
 
 /// Prints the sizes of the code, as it is and as servers send it.

@@ -9,12 +9,23 @@
 //! | `ground` | the ground: a pipeline of the game's own |
 //! | `orbit` | camera that a mouse or fingers move |
 //!
-//! `cargo xtask web --serve` builds and shows it. On other targets this crate is empty.
-#![cfg(target_family = "wasm")]
+//! | `measure` | what the browser test measures, on the page and natively (feature `measure`) |
+//!
+//! `cargo xtask web --serve` builds and shows it. On other targets, only `measure` exists.
 
+#[cfg(target_family = "wasm")]
 mod fetch;
+#[cfg(target_family = "wasm")]
 mod gpu;
+#[cfg(target_family = "wasm")]
 mod ground;
+#[cfg(any(not(target_family = "wasm"), feature = "measure"))]
+pub mod measure;
+#[cfg(all(target_family = "wasm", feature = "measure"))]
+mod measure_page;
+#[cfg(target_family = "wasm")]
 mod orbit;
+#[cfg(target_family = "wasm")]
 mod page;
+#[cfg(target_family = "wasm")]
 mod stage;

@@ -70,8 +70,9 @@ struct Page {
 
 type Shared = Rc<RefCell<Page>>;
 
-#[wasm_bindgen(start)]
-fn start() {
+/// Starts the page.
+#[wasm_bindgen]
+pub fn start() {
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.to_string();
         web_sys::console::error_1(&text.as_str().into());

@@ -149,8 +149,9 @@ struct LodCache<'a> {
 impl LodCache<'_> {
     fn levels(&mut self, encoding: Encoding) -> &[LodMesh] {
         let most = match self.lods {
-            Lods::Auto if encoding.needs_compute() => MAX_LODS - 1,
-            Lods::Auto => 0,
+            // Fields, which vertex mode is mostly for, are drawn in one level.
+            Lods::Auto if encoding.is_vertex() => 0,
+            Lods::Auto => MAX_LODS - 1,
             Lods::Most(most) => most,
         };
         if most == 0 {

@@ -158,14 +158,14 @@ impl<M> Crowd<M> {
         renderer: &CrowdRenderer,
         view: View,
     ) -> impl Future<Output = Result<DrawCounts, Error>> + use<M> {
-        let drawn = self.core.drawn();
+        let drawn = self.core.drawn_in(view);
         let (device, queue) = (renderer.gpu().device.clone(), renderer.gpu().queue.clone());
         let mut counts = DrawCounts { lods: vec![0; self.core.model.geometry.lods.len()], cached: 0 };
         async move {
             for run in drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(view))) {
                 let cached = run.palette.as_ref().is_some_and(|palette| palette.cached.is_some());
                 let Some((lods, draws)) = run.palette.and_then(|palette| Some((palette.lods, palette.draws?))) else {
-                    counts.lods[0] += u64::from(run.instances);
+                    counts.lods[run.lod.map_or(0, |(lod, _)| lod as usize)] += u64::from(run.instances);
                     continue;
                 };
                 for (lod, at) in lods.zip(draws.counts()) {

@@ -23,7 +23,10 @@ struct Mapping {
 
 /// Maps a whole buffer for reading. With WebGPU, the browser completes it; elsewhere, `Device::poll`
 /// does, and somebody must call it.
-pub(crate) async fn map(buffer: &wgpu::Buffer) -> Result<(), Error> {
+///
+/// # Errors
+/// If the device cannot map it.
+pub async fn map(buffer: &wgpu::Buffer) -> Result<(), Error> {
     let mapping = Arc::new(Mutex::new(Mapping::default()));
     let complete = mapping.clone();
     buffer.map_async(wgpu::MapMode::Read, .., move |result| {
