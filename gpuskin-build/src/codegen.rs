@@ -97,7 +97,7 @@ fn model_static(model: &BakedModel) -> TokenStream {
 
 fn model_literal(model: &BakedModel) -> TokenStream {
     let meta = model.meta.literal();
-    let mut payloads = model.payloads.iter().map(|(name, payload)| payload_literal(name, payload));
+    let mut payloads = model.payloads.iter().map(|(name, payload)| payload_literal(name, payload, model.fetched));
     let (animation, mesh) = (payloads.next(), payloads.next());
     let formats =
         model.meta.textures.iter().flat_map(|texture| texture.formats.iter().map(|f| (*f, &*texture.formats)));
@@ -117,23 +117,26 @@ fn model_literal(model: &BakedModel) -> TokenStream {
 /// Returns a texture that is left out where the program's target reads another of its formats.
 fn texture_literal(payload: TokenStream, format: ColorFormat, formats: &[ColorFormat]) -> TokenStream {
     let compressed = formats.iter().filter(|format| **format != ColorFormat::Rgba8).count();
-    if format == ColorFormat::Rgba8 || compressed < 2 {
+    if compressed < 2 {
         return payload;
     }
     let (format, formats) = (format.literal(), formats.iter().map(Literal::literal));
     quote!(if #format.is_in_program(&[#(#formats),*]) { #payload } else { Payload::LEFT_OUT })
 }
 
-fn payload_literal(name: &str, payload: &Payload) -> TokenStream {
+/// `fetched`: whether a web program does not contain the file.
+fn payload_literal(name: &str, payload: &Payload, fetched: bool) -> TokenStream {
     let Payload { data, size, hash_at, levels } = payload;
+    let side_file = quote!(Data::File { name: Borrowed(#name), baked: Borrowed(super::GPUSKIN_BAKED) });
     let data = match data {
+        Data::File { .. } => side_file,
         Data::Bytes(_) => {
             let path = format!("gpuskin/{name}");
-            quote!(Data::Bytes(Borrowed(include_bytes!(#path))))
-        }
-        Data::File { name, .. } => {
-            let name = name.literal();
-            quote!(Data::File { name: #name, baked: Borrowed(super::GPUSKIN_BAKED) })
+            let embedded = quote!(Data::Bytes(Borrowed(include_bytes!(#path))));
+            match fetched {
+                true => quote!(if cfg!(target_family = "wasm") { #side_file } else { #embedded }),
+                false => embedded,
+            }
         }
     };
     let (size, hash_at, levels) = (size.literal(), hash_at.literal(), levels.literal());

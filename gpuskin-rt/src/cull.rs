@@ -205,17 +205,36 @@ fn expanded(bounds: &Aabb, share: f32) -> Option<Aabb> {
     good.then_some(Aabb { min: min.into(), max: max.into() })
 }
 
+/// View frustum: the half-spaces that its planes bound.
+#[derive(Clone, Copy, Debug)]
+pub struct Frustum {
+    /// `[normal, distance]` of each plane; empty if a view sees nothing.
+    planes: Option<[Vec4; 6]>,
+}
+
+impl Frustum {
+    /// Frustum of a view. `view_proj`: as in [`Camera`](crate::Camera); a zero matrix sees nothing.
+    pub fn new(view_proj: &[[f32; 4]; 4]) -> Self {
+        let rows = Mat4::from_cols_array_2d(view_proj).transpose();
+        let [x, y, z, w] = [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis];
+        Self { planes: (w != Vec4::ZERO).then_some([w + x, w - x, w + y, w - y, z, w - z]) }
+    }
+
+    /// Returns whether a box intersects the frustum. The box is given by its centre and its half edges.
+    pub fn sees(&self, middle: Vec3, edges: [Vec3; 3]) -> bool {
+        let outside = |plane: &Vec4| {
+            let normal = plane.truncate();
+            let [a, b, c] = edges.map(|edge| normal.dot(edge).abs());
+            normal.dot(middle) + plane.w + (a + b + c) < 0.0
+        };
+        self.planes.is_some_and(|planes| !planes.iter().any(outside))
+    }
+}
+
 /// Returns whether a box intersects the view frustum. The box is given by its centre and its half
 /// edges. `view_proj`: as in [`Camera`](crate::Camera); a zero matrix sees nothing.
 pub fn in_view(view_proj: &[[f32; 4]; 4], middle: Vec3, edges: [Vec3; 3]) -> bool {
-    let rows = Mat4::from_cols_array_2d(view_proj).transpose();
-    let [x, y, z, w] = [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis];
-    let outside = |plane: Vec4| {
-        let normal = plane.truncate();
-        let [a, b, c] = edges.map(|edge| normal.dot(edge).abs());
-        normal.dot(middle) + plane.w + (a + b + c) < 0.0
-    };
-    w != Vec4::ZERO && ![w + x, w - x, w + y, w - y, z, w - z].into_iter().any(outside)
+    Frustum::new(view_proj).sees(middle, edges)
 }
 
 /// Returns the ratio of the projected size of one metre of an instance to the allowed LOD error, at

@@ -4,7 +4,7 @@
 //! files. Bytes that the game has passed to [`provide_file`] come first. Files are searched for in
 //! the folder of [`set_asset_folder`], in the folder that the environment variable `GPUSKIN_ASSETS`
 //! names, in `<folder of the executable>/gpuskin/`, and finally in the output folder of the bake, so
-//! that `cargo run` needs no setup.
+//! that `cargo run` needs no setup. A web program has no folders: there, all bytes are provided.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -41,9 +41,13 @@ pub fn provide_file(name: impl Into<String>, bytes: impl Into<Cow<'static, [u8]>
     };
 }
 
-/// Returns how many bytes of the path of a bake folder [`released_folder`] keeps.
+/// Returns how many bytes of the path of a bake folder [`released_folder`] keeps: none in a web program,
+/// which reads no files.
 pub const fn released_len(path: &str, debug: bool) -> usize {
     let bytes = path.as_bytes();
+    if cfg!(target_family = "wasm") {
+        return 0;
+    }
     if debug {
         return bytes.len();
     }
@@ -61,7 +65,7 @@ pub const fn released_len(path: &str, debug: bool) -> usize {
 }
 
 /// Returns what a program contains of the path of its bake folder: all of it in a debug build, and
-/// otherwise the last three components, which name nothing of the build machine.
+/// otherwise the last three components, which name nothing of the build machine. `LEN`: [`released_len`].
 ///
 /// An array, because a part of a string constant would put the whole string into the program.
 pub const fn released_folder<const LEN: usize>(path: &str) -> [u8; LEN] {
@@ -75,6 +79,9 @@ pub const fn released_folder<const LEN: usize>(path: &str) -> [u8; LEN] {
 
 /// Returns the paths at which a side file is searched for, in order.
 fn candidates(name: &str, baked: &str) -> Vec<PathBuf> {
+    if cfg!(target_family = "wasm") {
+        return Vec::new();
+    }
     let set = FOLDER.read().unwrap_or_else(PoisonError::into_inner).clone();
     let variable = std::env::var_os("GPUSKIN_ASSETS").map(PathBuf::from);
     let executable = std::env::current_exe().ok();
@@ -121,11 +128,25 @@ pub enum FileError {
         #[doc(hidden)]
         reason: String,
     },
+    /// Bytes that were given to [`provide_file`] are fewer or more than the file has: mostly a download
+    /// that was cut off.
+    WrongSize {
+        /// Name of the file, as given to [`provide_file`].
+        #[doc(hidden)]
+        name: String,
+        /// Bytes of the file.
+        #[doc(hidden)]
+        size: u64,
+        /// Bytes that were provided.
+        #[doc(hidden)]
+        provided: u64,
+    },
     /// The model was read at run time, without this file.
     NotRead,
     /// The file comes from another bake than the model's constants.
     OtherBake {
-        /// Path of the file; `None` if the bytes are in memory.
+        /// Path of the file, or the name that was given to [`provide_file`]; `None` if the program contains
+        /// the bytes.
         #[doc(hidden)]
         path: Option<PathBuf>,
     },
@@ -146,6 +167,11 @@ impl fmt::Display for FileError {
                 write!(f, "; copy it to gpuskin/ next to the executable, or set GPUSKIN_ASSETS to its folder")
             }
             Self::Unreadable { path, reason } => write!(f, "{}: {reason}", path.display()),
+            Self::WrongSize { name, size, provided } => write!(
+                f,
+                "{provided} bytes were provided for the baked file {name}, which has {size}: either the download was cut off, \
+                 or the file comes from another bake; fetch it again, or copy the files of this bake to the server"
+            ),
             Self::NotRead => {
                 write!(
                     f,
@@ -178,7 +204,11 @@ pub fn load<'a>(payload: &'a Payload, content_hash: &[u8; 16]) -> Result<Cow<'a,
         Data::Bytes(bytes) if bytes.is_empty() && payload.size == 0 => return Err(FileError::NotRead),
         Data::Bytes(bytes) => (Cow::Borrowed(&**bytes), None),
         Data::File { name, baked } => match PROVIDED.read().unwrap_or_else(PoisonError::into_inner).get(&**name) {
-            Some(bytes) => (bytes.clone(), None),
+            Some(bytes) if bytes.len() as u64 != payload.size => {
+                let (size, provided) = (payload.size, bytes.len() as u64);
+                return Err(FileError::WrongSize { name: name.to_string(), size, provided });
+            }
+            Some(bytes) => (bytes.clone(), Some(PathBuf::from(&**name))),
             None => {
                 let tried = candidates(name, baked);
                 let Some(path) = tried.iter().find(|path| path.is_file()).cloned() else {
@@ -226,7 +256,12 @@ mod tests {
         assert!(matches!(load(&p, &[7; 16]), Err(FileError::Missing { tried, .. }) if !tried.is_empty()));
         provide_file("provided/mesh.bin", bytes(7));
         assert_eq!(*load(&p, &[7; 16]).unwrap(), bytes(7)[..]);
-        assert_eq!(load(&p, &[8; 16]), Err(FileError::OtherBake { path: None }));
+        assert_eq!(load(&p, &[8; 16]), Err(FileError::OtherBake { path: Some("provided/mesh.bin".into()) }));
+        provide_file("provided/mesh.bin", vec![7; 19]);
+        let cut = load(&p, &[7; 16]).unwrap_err();
+        let name = "provided/mesh.bin".to_owned();
+        assert_eq!(cut, FileError::WrongSize { name, size: 20, provided: 19 });
+        assert!(cut.to_string().contains("19 bytes were provided for the baked file provided/mesh.bin"), "{cut}");
         provide_file("provided/mesh.bin", &[][..]);
         assert!(matches!(load(&p, &[7; 16]), Err(FileError::Missing { .. })));
     }

@@ -79,11 +79,12 @@
 //! | feature | effect |
 //! |---|---|
 //! | `wgpu` (default) | The renderer. Without it, the crate serves game servers: playback, events and sockets, without a GPU. |
+//! | `webgpu` (default), `webgl` | WebGPU and WebGL2 in web programs, as wgpu names them; no effect elsewhere. With both, the game chooses at run time. |
 //! | `dynamic` | Loads models at run time: `Model::load`, `Model::from_ktx2`. |
 //! | `testing` | Tools for tests of models, shaders and scenes: `tools::Capture` and `Crowd::count_drawn` read results back from the GPU, `tools::CpuModel` computes what the GPU should draw. |
 //!
 //! The WebGL2 limits suffice: no storage buffers, no compute shaders. Only models in
-//! [`Encoding::LocalPacked`] need both.
+//! [`Encoding::LocalPacked`] need both. For web pages, see the guide's page "In the browser".
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
 
 #[cfg(not(target_endian = "little"))]
@@ -209,7 +210,9 @@ macro_rules! include_baked {
     ($path:literal) => {
         #[doc(hidden)]
         #[allow(dead_code)]
-        const GPUSKIN_BAKED: &str = if ::core::cfg!(debug_assertions) {
+        const GPUSKIN_BAKED: &str = if ::core::cfg!(target_family = "wasm") {
+            ""
+        } else if ::core::cfg!(debug_assertions) {
             ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", $path)
         } else {
             $path

@@ -160,28 +160,31 @@ impl ColorFormat {
         }
     }
 
-    /// Whether a program for this target contains the format, given all formats of a texture. Compressed
-    /// formats are left out if the texture also has the one that every GPU of the target reads: BC7 on
-    /// Windows, macOS and Linux for x86, ASTC on Android and iOS.
+    /// Whether a program for this target contains the format, given all formats of a texture. Formats that
+    /// no device of the target needs are left out; see [`Self::is_needed`].
     #[doc(hidden)]
     pub const fn is_in_program(self, formats: &[Self]) -> bool {
-        let of_target = if cfg!(any(
-            target_os = "windows",
-            target_os = "macos",
-            all(target_os = "linux", any(target_arch = "x86", target_arch = "x86_64"))
-        )) {
-            Self::Bc7
-        } else if cfg!(any(target_os = "android", target_os = "ios")) {
-            Self::Astc
-        } else {
-            return true;
-        };
-        let (mut available, mut i) = (false, 0);
-        while i < formats.len() {
-            available |= formats[i] as u8 == of_target as u8;
-            i += 1;
+        self.is_needed(formats, Target::THIS)
+    }
+
+    /// Whether devices of a target need the format, given all formats of a texture.
+    ///
+    /// Every GPU reads BC7 on Windows, macOS and Linux for x86, and ASTC on Android and iOS: other
+    /// compressed formats are left out. A browser with WebGPU reads BC7, or ASTC and ETC2: if the texture
+    /// has BC7 and ASTC, others are left out, except RGBA8 for WebGL2, which guarantees neither.
+    const fn is_needed(self, formats: &[Self], target: Target) -> bool {
+        let [bc7, astc] = [has(formats, Self::Bc7), has(formats, Self::Astc)];
+        match (self, target) {
+            (Self::Bc7, Target::Desktop)
+            | (Self::Astc, Target::Phone)
+            | (Self::Rgba8, Target::Desktop | Target::Phone) => true,
+            (_, Target::Desktop) => !bc7,
+            (_, Target::Phone) => !astc,
+            (Self::Bc7 | Self::Astc, Target::Web { .. }) => true,
+            (Self::Rgba8, Target::Web { webgl: true }) => true,
+            (_, Target::Web { .. }) => !(bc7 && astc),
+            (_, Target::Other) => true,
         }
-        !available || matches!(self, Self::Rgba8) || self as u8 == of_target as u8
     }
 
     /// Returns the side of a block in texels; 1 for uncompressed formats.
@@ -212,22 +215,76 @@ impl ColorFormat {
     }
 }
 
+/// Kind of target, by the formats that its GPUs read.
+#[derive(Clone, Copy)]
+enum Target {
+    /// Windows, macOS, and Linux for x86.
+    Desktop,
+    /// Android and iOS.
+    Phone,
+    /// Browsers.
+    Web {
+        /// Whether the program can run on WebGL2.
+        webgl: bool,
+    },
+    Other,
+}
+
+impl Target {
+    /// Target of this program.
+    const THIS: Self = if cfg!(any(
+        target_os = "windows",
+        target_os = "macos",
+        all(target_os = "linux", any(target_arch = "x86", target_arch = "x86_64"))
+    )) {
+        Self::Desktop
+    } else if cfg!(any(target_os = "android", target_os = "ios")) {
+        Self::Phone
+    } else if cfg!(target_family = "wasm") {
+        Self::Web { webgl: cfg!(feature = "webgl") }
+    } else {
+        Self::Other
+    };
+}
+
+/// Whether a list contains a format; a constant function, unlike `contains`.
+const fn has(formats: &[ColorFormat], wanted: ColorFormat) -> bool {
+    let mut i = 0;
+    while i < formats.len() {
+        if formats[i] as u8 == wanted as u8 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn programs_contain_the_compressed_format_of_their_target() {
+    fn programs_contain_the_formats_that_their_target_needs() {
         use ColorFormat::{Astc, Bc7, Etc2, Rgba8};
-        let kept = |formats: &[ColorFormat]| {
-            formats.iter().copied().filter(|format| format.is_in_program(formats)).collect::<Vec<_>>()
+        let kept = |target, formats: &[ColorFormat]| {
+            formats.iter().copied().filter(|format| format.is_needed(formats, target)).collect::<Vec<_>>()
         };
-        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-            assert_eq!(kept(&[Astc, Bc7, Etc2, Rgba8]), [Bc7, Rgba8]);
+        let [webgpu, webgl] = [false, true].map(|webgl| Target::Web { webgl });
+        let all = [Astc, Bc7, Etc2, Rgba8];
+        assert_eq!(kept(Target::Desktop, &all), [Bc7, Rgba8]);
+        assert_eq!(kept(Target::Phone, &all), [Astc, Rgba8]);
+        assert_eq!(kept(webgpu, &all), [Astc, Bc7]);
+        assert_eq!(kept(webgl, &all), [Astc, Bc7, Rgba8]);
+        assert_eq!(kept(Target::Other, &all), all);
+        // Without a format that all browsers read, the others are kept.
+        assert_eq!(kept(webgpu, &[Bc7, Etc2, Rgba8]), [Bc7, Etc2, Rgba8]);
+        for target in [Target::Desktop, Target::Phone, webgpu, webgl, Target::Other] {
+            assert_eq!(kept(target, &[Etc2, Rgba8]), [Etc2, Rgba8]);
+            assert_eq!(kept(target, &[Rgba8]), [Rgba8]);
         }
-        // Without it, all are kept.
-        assert_eq!(kept(&[Etc2, Rgba8]), [Etc2, Rgba8]);
-        assert_eq!(kept(&[Rgba8]), [Rgba8]);
+        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            assert_eq!(all.map(|format| format.is_in_program(&all)), [false, true, false, true]);
+        }
     }
 
     #[test]

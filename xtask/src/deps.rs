@@ -47,6 +47,21 @@ const OPENGL: Need = Need {
 /// The tests trace the files that a build script writes.
 const STRACE: Need = Need { name: "strace", packages: &["strace"], present: || in_path("strace") };
 
+/// Browser of the browser test, and the program that drives it. Tests without them are left out, by name.
+const BROWSER: Need = Need {
+    name: "Chromium with chromedriver",
+    packages: &["chromium", "chromium-driver"],
+    present: || in_path("chromium") && in_path("chromedriver"),
+};
+
+/// Installs the browser of the browser test, where it is missing.
+pub(crate) fn install_browser() -> Result<(), Failure> {
+    match cfg!(target_os = "linux") && !(BROWSER.present)() {
+        true => apt(BROWSER.packages),
+        false => Ok(()),
+    }
+}
+
 /// Finds missing dependencies. Installs them, or returns an error that says how to.
 pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
     // On other systems, drivers come with the system.

@@ -7,8 +7,10 @@ mod cargo;
 mod demo;
 mod deps;
 mod gpuskin;
+mod serve;
 mod test;
 mod torture;
+mod web;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -17,6 +19,7 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   demo     draws ten thousand instances of the sample models, in a window or a PNG
+  web      builds the demo as a web page, and shows it
   test     runs the checks that CI runs
   bless    rewrites the golden files, API texts and pictures that tests compare with
   api      compares the public API of both crates with its checked-in text
@@ -53,6 +56,9 @@ fn main() -> ExitCode {
     let rest: Vec<OsString> = args.collect();
     let result = match name.to_str() {
         Some("demo") => demo::run(rest),
+        Some("web") => web::run(rest),
+        // Part of `test`.
+        Some("web-test") => web::test(rest),
         Some("test") => test::run(rest),
         Some("api") => api::run(rest),
         Some("bless") => bless::run(rest),

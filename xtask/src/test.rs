@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cargo::{COMMON, cargo};
-use crate::{Failure, deps};
+use crate::{Failure, deps, web};
 
 const HELP: &str = "\
 Runs the checks that CI runs.
@@ -30,7 +30,7 @@ struct Check {
 }
 
 /// All checks. The tests come last, so that their closing lines close the log.
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 13] = [
     Check { name: "format", command: format, fast: true, lacks: nothing },
     Check { name: "clippy", command: clippy, fast: true, lacks: nothing },
     Check { name: "clippy-without-wgpu", command: clippy_without_wgpu, fast: true, lacks: nothing },
@@ -41,6 +41,8 @@ const CHECKS: [Check; 11] = [
     Check { name: "shared-cache", command: shared_cache, fast: false, lacks: nothing },
     Check { name: "shared-models", command: shared_models, fast: false, lacks: models_beside },
     Check { name: "new-game", command: new_game, fast: false, lacks: nothing },
+    Check { name: "web-check", command: web_check, fast: false, lacks: no_web_target },
+    Check { name: "browser", command: browser, fast: false, lacks: web::lacks_for_test },
     Check { name: "tests", command: tests, fast: false, lacks: nothing },
 ];
 
@@ -64,6 +66,13 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     }
     // Neither clippy nor the unit tests draw.
     deps::ensure(if fast { deps::Needs::Compiler } else { deps::Needs::BothApis }, with_deps)?;
+    if with_deps && !fast {
+        for result in [web::install(), deps::install_browser()] {
+            if let Err(Failure::Failed(problem)) = result {
+                eprintln!("== {problem}: checks of web programs that need it are left out");
+            }
+        }
+    }
 
     let selected =
         |select: fn(&Check) -> bool| CHECKS.iter().filter(move |check| select(check)).filter_map(Check::ready);
@@ -183,6 +192,24 @@ fn models_beside() -> Option<String> {
     let folder = std::env::var_os("GPUSKIN_SHARED").map_or_else(beside, PathBuf::from);
     let found = folder.join("models").is_dir() && folder.join("truth/expected").is_dir();
     (!found).then(|| format!("no shared models in {}; set GPUSKIN_SHARED to their folder", folder.display()))
+}
+
+/// Checks the runtime and the page for the target of web programs.
+fn web_check() -> Command {
+    let packages = ["--package", "gpuskin-rt", "--package", "web", "--features", "gpuskin-rt/webgl"];
+    let mut command = cargo(["clippy", "--release", "--target", web::TARGET, "--lib"]);
+    command.args(packages).args(["--", "-D", "warnings"]);
+    command
+}
+
+/// Runs the page in Chromium. A command of its own, because the page is served meanwhile.
+fn browser() -> Command {
+    cargo(["run", "--quiet", "--package", "xtask", "--", "web-test"])
+}
+
+/// Returns how to install the target of web programs, if it is missing.
+fn no_web_target() -> Option<String> {
+    web::lacks_target()
 }
 
 /// For checks that every machine can run.

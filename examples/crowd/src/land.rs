@@ -26,11 +26,14 @@ fn smooth(t: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
-#[derive(Clone, Copy, Pod, Zeroable)]
+/// Vertex of the ground, world space.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Vertex {
-    position: [f32; 3],
-    normal: [f32; 3],
+pub struct Vertex {
+    /// Position, metres.
+    pub position: [f32; 3],
+    /// Normal, unit length.
+    pub normal: [f32; 3],
 }
 
 /// Buffers and pipeline of the ground.
@@ -105,7 +108,8 @@ impl Land {
     }
 }
 
-fn grid() -> (Vec<Vertex>, Vec<u32>) {
+/// Returns the vertices of the ground, and the indices of its triangles.
+pub fn grid() -> (Vec<Vertex>, Vec<u32>) {
     let [across, away] = GRID;
     let mut vertices = Vec::new();
     let mut indices = Vec::new();

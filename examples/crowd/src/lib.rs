@@ -8,16 +8,23 @@
 //! | [`land`], `air` | ground, shadows, haze and sky: the game's own pipelines, independent of crowds |
 //! | [`headless`], [`window`] | output into a picture or a window |
 //! | [`reload`] | models that change while the game runs |
+//!
+//! In a web program, only the scene, the ground and the passes of a frame exist: `examples/web` is the
+//! page around them.
 
 mod air;
 pub mod frame;
+#[cfg(not(target_family = "wasm"))]
 pub mod gpu;
+#[cfg(not(target_family = "wasm"))]
 pub mod headless;
 pub mod hero;
 pub mod land;
+#[cfg(not(target_family = "wasm"))]
 mod pilot;
 pub mod reload;
 pub mod scene;
+#[cfg(not(target_family = "wasm"))]
 pub mod window;
 
 /// Constants of the models that `build.rs` baked.

@@ -56,15 +56,36 @@ enum Order {
     Fight,
 }
 
+/// Models of a scene.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cast {
+    /// Soldiers, and a hound for every seven of them.
+    #[default]
+    Both,
+    /// Soldiers alone.
+    Soldiers,
+    /// Hounds alone.
+    Hounds,
+}
+
 impl Scene {
     /// Creates `count` instances of both models, which play all of their clips.
     ///
     /// # Errors
     /// Returns an error if a model cannot be loaded.
     pub fn new(renderer: &mut CrowdRenderer, count: u32) -> Result<Self, Error> {
-        let [soldiers, hounds] = capacities(count);
+        Self::with_cast(renderer, count, Cast::Both)
+    }
+
+    /// Creates `count` instances of some of the models.
+    ///
+    /// # Errors
+    /// Returns an error if a model cannot be loaded.
+    pub fn with_cast(renderer: &mut CrowdRenderer, count: u32, cast: Cast) -> Result<Self, Error> {
+        let [soldiers, hounds] = capacities(count, cast);
+        let counts = [soldiers.capacity, hounds.capacity];
         let (soldiers, hounds) = (Crowd::new(renderer, soldiers)?, Crowd::new(renderer, hounds)?);
-        Ok(Self::of(soldiers, hounds, count))
+        Ok(Self::of(soldiers, hounds, counts))
     }
 
     /// Creates the scene with models that were loaded at run time.
@@ -72,15 +93,17 @@ impl Scene {
     /// # Errors
     /// Returns an error if a model cannot be drawn, or lacks clips that the program was built for.
     pub fn with_models(renderer: &mut CrowdRenderer, models: &Models, count: u32) -> Result<Self, Error> {
-        let [soldiers, hounds] = capacities(count);
+        let [soldiers, hounds] = capacities(count, Cast::Both);
+        let counts = [soldiers.capacity, hounds.capacity];
         let soldiers = Crowd::reloaded(renderer, &models.soldier, soldiers)?;
         let hounds = Crowd::reloaded(renderer, &models.hound, hounds)?;
-        Ok(Self::of(soldiers, hounds, count))
+        Ok(Self::of(soldiers, hounds, counts))
     }
 
-    fn of(soldier_crowd: Crowd<models::Soldier>, hound_crowd: Crowd<models::Hound>, count: u32) -> Self {
-        let [soldiers, hounds] = capacities(count).map(|descriptor| descriptor.capacity);
-        let rows = soldiers.div_ceil(COLUMNS * FILES * RANKS).max(1);
+    fn of(soldier_crowd: Crowd<models::Soldier>, hound_crowd: Crowd<models::Hound>, counts: [u32; 2]) -> Self {
+        let [soldiers, hounds] = counts;
+        // Hounds alone take about twice the area of as many soldiers.
+        let rows = soldiers.max(2 * hounds).div_ceil(COLUMNS * FILES * RANKS).max(1);
         let mut scene = Self {
             soldiers: soldier_crowd,
             hounds: hound_crowd,
@@ -108,6 +131,16 @@ impl Scene {
         let eye = Vec3::from(EYE) - Vec3::new(x, land::height(x, z), z);
         self.hero = Some(Hero::new(&self.soldiers, soldier, Quat::from_rotation_y(-0.2) * eye)?);
         Ok(())
+    }
+
+    /// Crowd of the soldiers.
+    pub fn soldiers(&self) -> &Crowd<models::Soldier> {
+        &self.soldiers
+    }
+
+    /// Crowd of the hounds.
+    pub fn hounds(&self) -> &Crowd<models::Hound> {
+        &self.hounds
     }
 
     /// Number of instances.
@@ -224,8 +257,12 @@ impl Scene {
 }
 
 /// Descriptors of the crowds of soldiers and hounds, with their shares of `count` instances.
-fn capacities(count: u32) -> [CrowdDescriptor; 2] {
-    let hounds = count / HOUNDS;
+fn capacities(count: u32, cast: Cast) -> [CrowdDescriptor; 2] {
+    let hounds = match cast {
+        Cast::Both => count / HOUNDS,
+        Cast::Soldiers => 0,
+        Cast::Hounds => count,
+    };
     [count - hounds, hounds].map(|capacity| CrowdDescriptor { capacity, ..Default::default() })
 }
 

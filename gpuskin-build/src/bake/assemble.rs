@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::geometry::influences::KeptInfluences;
 use crate::geometry::lods::{self, LodMesh};
 use crate::geometry::{Dropped, Geometry};
-use crate::manifest::{DeviceClass, InfluenceLimit, Lods, Manifest, ModelEntry, RestTime};
+use crate::manifest::{DeviceClass, InfluenceLimit, Lods, Manifest, ModelEntry, RestTime, Storage};
 use crate::units::length;
 use crate::vertex_mode::{RestMesh, rest_mesh};
 
@@ -107,7 +107,8 @@ pub(super) fn assemble(
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
         let trace = Some(Trace { plan, baked_of_source });
         let loops = outline.clips.iter().map(|clip| clip.loops).collect();
-        (BakedModel { meta, payloads, errors, loops, dropped, candidates, others: Vec::new(), trace }, files)
+        let fetched = manifest.storage == Storage::Fetch;
+        (BakedModel { meta, payloads, fetched, errors, loops, dropped, candidates, others: Vec::new(), trace }, files)
     });
     let (mut model, mut files) = made.next()?;
     for (other, its_files) in made {
@@ -148,8 +149,9 @@ struct LodCache<'a> {
 impl LodCache<'_> {
     fn levels(&mut self, encoding: Encoding) -> &[LodMesh] {
         let most = match self.lods {
-            Lods::Auto if encoding.needs_compute() => MAX_LODS - 1,
-            Lods::Auto => 0,
+            // Fields, which vertex mode is mostly for, are drawn in one level.
+            Lods::Auto if encoding.is_vertex() => 0,
+            Lods::Auto => MAX_LODS - 1,
             Lods::Most(most) => most,
         };
         if most == 0 {

@@ -18,6 +18,9 @@ pub struct BakedModel {
     /// embedded payloads are not stored here.
     #[doc(hidden)]
     pub payloads: Vec<(String, Payload)>,
+    /// Whether web programs contain no payloads, also embedded ones: [`Storage::Fetch`](crate::manifest::Storage).
+    #[doc(hidden)]
+    pub fetched: bool,
     /// Errors of each clip, more detailed than in the metadata.
     #[doc(hidden)]
     pub errors: Vec<ClipErrors>,

@@ -138,7 +138,7 @@ impl FileSet {
         let name = format!("{}/{name}", self.meta.name);
         let size = file.bytes.len() as u64;
         let embed = match storage {
-            Storage::Auto => size <= EMBED_LIMIT,
+            Storage::Auto | Storage::Fetch => size <= EMBED_LIMIT,
             Storage::Embed => true,
             Storage::File => false,
         };

@@ -55,6 +55,8 @@ pub enum Storage {
     Embed,
     /// Files are stored beside the executable.
     File,
+    /// As [`Storage::Auto`], but a web program contains no files: its page fetches them.
+    Fetch,
 }
 
 /// Frame rate, in frames per second.

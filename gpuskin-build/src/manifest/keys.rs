@@ -114,8 +114,8 @@ pub(super) const FPS_WORDS: Choices<Fps, 2> = [("source", Fps::Source), ("auto",
 pub(super) const MODES: Choices<Mode, 3> = [("bone", Mode::Bone), ("vertex", Mode::Vertex), ("auto", Mode::Auto)];
 pub(super) const NORMALS: Choices<Normals, 2> = [("cofactor", Normals::Cofactor), ("plain", Normals::Plain)];
 pub(super) const ROOT_MOTIONS: Choices<RootMotion, 2> = [("planar", RootMotion::Planar), ("full", RootMotion::Full)];
-pub(super) const STORAGES: Choices<Storage, 3> =
-    [("auto", Storage::Auto), ("embed", Storage::Embed), ("file", Storage::File)];
+pub(super) const STORAGES: Choices<Storage, 4> =
+    [("auto", Storage::Auto), ("embed", Storage::Embed), ("file", Storage::File), ("fetch", Storage::Fetch)];
 pub(super) const FORWARD_AXES: Choices<ForwardAxis, 6> = [
     ("z", ForwardAxis::Z),
     ("-z", ForwardAxis::NegZ),
@@ -216,7 +216,7 @@ const LODS: Key = Key {
     name: "lods",
     value: AnyOf(&[Bool, Whole { least: 0, most: MAX_COARSER_LODS as u64 }]),
     default: Toml("true"),
-    doc: "number of levels of detail below LOD 0; `true`: down to a few dozen triangles, in `local-packed`; `false`: none",
+    doc: "number of levels of detail below LOD 0; `true`: down to a few dozen triangles, not in vertex mode; `false`: none",
 };
 const FPS: Key = Key {
     name: "fps",
@@ -264,7 +264,7 @@ pub(super) const BAKE: TableKeys = TableKeys {
             name: "storage",
             value: Word(&words(&STORAGES)),
             default: Toml(r#""auto""#),
-            doc: r#"`"embed"`: in the executable; `"file"`: beside it; `"auto"`: embedded up to 4 MiB per file"#,
+            doc: r#"`"embed"`: in the executable; `"file"`: beside it; `"auto"`: embedded up to 4 MiB per file; `"fetch"`: `"auto"`, and in web programs `"file"`"#,
         },
         Key {
             name: "roots",

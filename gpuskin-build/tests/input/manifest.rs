@@ -147,7 +147,7 @@ fn wrong_types_are_rejected() {
             ("toml:2:7]", "`fps` must be \"source\", \"auto\" or a number, not a string", "remove the quotes"),
             ("toml:3:9]", "`scale` must be a number, not `true`", ""),
             ("toml:4:12]", "`textures` must be an array of strings, not a string", "write [\"rgba8\"]"),
-            ("toml:5:11]", "`storage` must be \"auto\", \"embed\" or \"file\", not a number", ""),
+            ("toml:5:11]", "`storage` must be \"auto\", \"embed\", \"file\" or \"fetch\", not a number", ""),
             ("toml:7:8]", "`name` must be a string, not a number", ""),
             ("toml:8:8]", "`path` must be a string, not an array", ""),
             ("toml:9:30]", "`animations` must be an array of non-empty strings, not a number", ""),

@@ -68,11 +68,8 @@ impl Batching {
 
     /// Whether the batches consist of these crowds.
     fn holds(&self, wanted: &[(Arc<CrowdCore>, Needs)]) -> bool {
-        let held = self.batches.iter().flat_map(|batch| &batch.crowds);
-        let same = |((held, has), (crowd, needs)): (&(Weak<CrowdCore>, Needs), &(Arc<CrowdCore>, Needs))| {
-            core::ptr::eq(held.as_ptr(), Arc::as_ptr(crowd)) && has == needs
-        };
-        held.clone().count() == wanted.len() && held.zip(wanted).all(same)
+        let held = self.batches.iter().flat_map(|batch| &batch.crowds).map(|(crowd, has)| (crowd.as_ptr(), *has));
+        held.eq(wanted.iter().map(|(crowd, needs)| (Arc::as_ptr(crowd), *needs)))
     }
 
     fn form(

@@ -11,6 +11,7 @@ use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES, entry, uniform, verte
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
 use super::palette::{LayerBuffer, PalettePipelines, PoseEvaluator, identity_list};
+use super::readback::{map, wait};
 use crate::local::shader::PaletteUniform;
 use crate::record::PlaceRecord;
 use crate::{Appearance, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
@@ -134,8 +135,17 @@ impl Capture {
     /// # Errors
     /// If the pixels cannot be read back from the device.
     pub fn frames(&self, frames: &[(InstanceRecord, Time)]) -> Result<Vec<Vec<CapturedVertex>>, Error> {
+        wait(&self.device, self.frames_async(frames))
+    }
+
+    /// Returns the vertices of the model as [`Capture::frames`] does, for web pages, which must not block. With WebGPU in
+    /// a browser, they come by themselves; on other backends, the caller calls `Device::poll` meanwhile.
+    ///
+    /// # Errors
+    /// If the pixels cannot be read back from the device.
+    pub async fn frames_async(&self, frames: &[(InstanceRecord, Time)]) -> Result<Vec<Vec<CapturedVertex>>, Error> {
         let plain = |&(record, time): &(InstanceRecord, Time)| CaptureFrame { record, layers: None, live: None, time };
-        self.layered(&frames.iter().map(plain).collect::<Vec<_>>())
+        self.capture(&frames.iter().map(plain).collect::<Vec<_>>()).await
     }
 
     /// Returns the vertices for instances with layers and live bones. See [`Capture::frames`].
@@ -149,6 +159,10 @@ impl Capture {
             let poses = self.geometry.poses().ok_or(Error::LocalPoses { model, what: "layers", encoding })?;
             frame.live.map_or(Ok(()), |live| check(&self.name, poses, 1, &live))?;
         }
+        wait(&self.device, self.capture(frames))
+    }
+
+    async fn capture(&self, frames: &[CaptureFrame<'_>]) -> Result<Vec<Vec<CapturedVertex>>, Error> {
         let vertices = u64::from(self.geometry.vertex_count);
         let total = vertices * frames.len() as u64;
         let mut captured: Vec<_> = frames.iter().map(|_| Vec::with_capacity(vertices as usize)).collect();
@@ -173,10 +187,11 @@ impl Capture {
             self.draw(&sheet, frames, first..end);
             // Vertices are numbered through all frames.
             let mut number = first;
-            sheet.read(&self.device, (end - first) as usize, |vertex| {
+            let each = |vertex| {
                 captured[(number / vertices) as usize].push(vertex);
                 number += 1;
-            })?;
+            };
+            sheet.read((end - first) as usize, each).await?;
             first = end;
         }
         Ok(captured)
@@ -416,14 +431,9 @@ impl Sheet {
         }
     }
 
-    fn read(&self, device: &wgpu::Device, count: usize, mut each: impl FnMut(CapturedVertex)) -> Result<(), Error> {
+    async fn read(&self, count: usize, mut each: impl FnMut(CapturedVertex)) -> Result<(), Error> {
         let failed = |reason: String| Error::Readback { reason };
-        let (sender, receiver) = std::sync::mpsc::channel();
-        self.readback.map_async(wgpu::MapMode::Read, .., move |result| {
-            let _ = sender.send(result);
-        });
-        device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| failed(e.to_string()))?;
-        receiver.recv().map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))?;
+        map(&self.readback).await?;
         {
             let view = self.readback.get_mapped_range(..).map_err(|e| failed(e.to_string()))?;
             let pixels: &[[f32; 4]] = bytemuck::try_cast_slice(&view).map_err(|e| failed(e.to_string()))?;

@@ -9,6 +9,8 @@ use super::View;
 use super::crowd_core::CrowdCore;
 #[cfg(feature = "testing")]
 use super::gpu::Gpu;
+#[cfg(feature = "testing")]
+use super::readback::{read, wait};
 use super::{CrowdDescriptor, CrowdRenderer, Error};
 use crate::shader::Variant;
 use crate::{BakedModel, Dynamic, Metadata, Model, Time};
@@ -67,31 +69,6 @@ impl core::ops::Deref for Meta {
             Self::Read(meta) => meta,
         }
     }
-}
-
-/// Reads back elements of a buffer, from a byte offset on. Waits for the GPU.
-#[cfg(feature = "testing")]
-fn read<T: bytemuck::AnyBitPattern>(
-    Gpu { device, queue }: Gpu<'_>,
-    buffer: &wgpu::Buffer,
-    at: u64,
-    count: usize,
-) -> Result<Vec<T>, Error> {
-    let failed = |reason: String| Error::Readback { reason };
-    let size = (count * size_of::<T>()) as u64;
-    let readback = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("gpuskin readback"),
-        size,
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    });
-    let mut encoder = device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, at, &readback, 0, size);
-    queue.submit([encoder.finish()]);
-    readback.map_async(wgpu::MapMode::Read, .., |_| ());
-    device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| failed(e.to_string()))?;
-    let bytes = readback.get_mapped_range(..).map_err(|e| failed(e.to_string()))?;
-    Ok(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
 }
 
 impl<M: BakedModel> Crowd<M> {
@@ -166,20 +143,40 @@ impl<M> Crowd<M> {
     /// If the counts cannot be read back from the device.
     #[cfg(feature = "testing")]
     pub fn count_drawn(&self, renderer: &CrowdRenderer, view: View) -> Result<DrawCounts, Error> {
+        wait(renderer.gpu().device, self.count_drawn_async(renderer, view))
+    }
+
+    /// Counts the instances that the last submitted frame drew in a view, for web pages, which must not block.
+    /// With WebGPU in a browser, the counts come by themselves; on other backends, the game calls `Device::poll` meanwhile,
+    /// for example in each frame.
+    ///
+    /// # Errors
+    /// If the counts cannot be read back from the device.
+    #[cfg(feature = "testing")]
+    pub fn count_drawn_async(
+        &self,
+        renderer: &CrowdRenderer,
+        view: View,
+    ) -> impl Future<Output = Result<DrawCounts, Error>> + use<M> {
+        let drawn = self.core.drawn_in(view);
+        let (device, queue) = (renderer.gpu().device.clone(), renderer.gpu().queue.clone());
         let mut counts = DrawCounts { lods: vec![0; self.core.model.geometry.lods.len()], cached: 0 };
-        for run in self.core.drawn().iter().flat_map(|drawn| drawn.draw_runs(Some(view))) {
-            let cached = run.palette.as_ref().is_some_and(|palette| palette.cached.is_some());
-            let Some((lods, draws)) = run.palette.and_then(|palette| Some((palette.lods, palette.draws?))) else {
-                counts.lods[0] += u64::from(run.instances);
-                continue;
-            };
-            for (lod, at) in lods.zip(draws.counts()) {
-                let count = u64::from(read::<u32>(renderer.gpu(), draws.arguments, at, 1)?[0]);
-                counts.lods[lod as usize] += count;
-                counts.cached += if cached { count } else { 0 };
+        async move {
+            for run in drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(view))) {
+                let cached = run.palette.as_ref().is_some_and(|palette| palette.cached.is_some());
+                let Some((lods, draws)) = run.palette.and_then(|palette| Some((palette.lods, palette.draws?))) else {
+                    counts.lods[run.lod.map_or(0, |(lod, _)| lod as usize)] += u64::from(run.instances);
+                    continue;
+                };
+                for (lod, at) in lods.zip(draws.counts()) {
+                    let gpu = Gpu { device: &device, queue: &queue };
+                    let count = u64::from(read::<u32>(gpu, draws.arguments, at, 1).await?[0]);
+                    counts.lods[lod as usize] += count;
+                    counts.cached += if cached { count } else { 0 };
+                }
             }
+            Ok(counts)
         }
-        Ok(counts)
     }
 
     /// Reads back the transforms that the last submitted frame drew, in the order of [`Crowd::id_at`]. Waits
@@ -191,7 +188,9 @@ impl<M> Crowd<M> {
     pub fn drawn_transforms(&self, renderer: &CrowdRenderer) -> Result<Vec<crate::Transform>, Error> {
         let Some(drawn) = self.core.drawn() else { return Ok(Vec::new()) };
         let (places, at) = drawn.places();
-        let places: Vec<crate::record::PlaceRecord> = read(renderer.gpu(), places, at, drawn.instances as usize)?;
+        let gpu = renderer.gpu();
+        let places = read::<crate::record::PlaceRecord>(gpu, places, at, drawn.instances as usize);
+        let places = wait(gpu.device, places)?;
         Ok(places.iter().map(|place| place.transform()).collect())
     }
 

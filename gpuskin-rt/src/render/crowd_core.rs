@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::attachments::{AttachedProp, Attachments};
 use super::batch::SharedInstances;
 use super::compute::LazyPipelines;
+use super::cpu_cull::{CpuCulling, CulledModel, VisibleInstances};
 use super::crowd_events::CrowdEvents;
 use super::cull::Views;
 use super::draw_run::DrawRun;
@@ -23,7 +24,8 @@ use super::sharing::{CacheState, SharedPoses};
 use super::staging::Uploads;
 use super::{CrowdDescriptor, Error, InstanceId, View};
 use crate::batch::MAX_BATCHED_INSTANCES;
-use crate::{ClipInfo, Time, cull};
+use crate::cull::{self, CullView};
+use crate::{ClipInfo, Time};
 
 /// CrowdState shared by the renderer and the handles of a crowd.
 #[derive(Debug)]
@@ -65,6 +67,8 @@ pub(super) struct CrowdState {
     /// before that upload, so that the first pass draws all instances in view.
     revealed: bool,
     ignore_marks: bool,
+    /// Instances that views see, if the model has no palettes.
+    culled: CpuCulling,
     /// Palettes for the instances in `buffers`, if the model uses palettes.
     palettes: Option<Arc<Palettes>>,
     /// Number of instances that the batch has room for, if the crowd is in one.
@@ -177,6 +181,8 @@ pub(crate) struct Drawn {
     /// Whether the second pass of this frame has run.
     pub(crate) revealed: bool,
     pub(crate) palettes: Option<Arc<Palettes>>,
+    /// Instances that the CPU has selected for a view.
+    pub(crate) culled: Option<Arc<VisibleInstances>>,
     /// Attachments of the instances.
     pub(crate) attached: Vec<Arc<AttachedProp>>,
 }
@@ -202,6 +208,7 @@ impl Drawn {
             previous: self.buffers.previous.as_ref().map(|previous| previous.slice(..)),
             instances,
             first,
+            lod: None,
             palette,
         };
         let again = view == Some(View::REVEALED);
@@ -212,7 +219,18 @@ impl Drawn {
             let (first, instances) = (palette.first, palette.instances);
             run(first, instances, Some(palette))
         });
-        (self.palettes.is_none() && !again).then_some(whole).into_iter().chain(split)
+        let levels = self.culled.iter().filter(move |_| !again).flat_map(|culled| culled.visible_levels());
+        let levels = levels.map(|level| DrawRun {
+            places: level.places,
+            playbacks: level.playbacks,
+            previous: level.previous,
+            instances: level.instances,
+            first: 0,
+            lod: Some((level.lod, level.parts)),
+            palette: None,
+        });
+        let all = self.palettes.is_none() && self.culled.is_none() && !again;
+        all.then_some(whole).into_iter().chain(levels).chain(split)
     }
 }
 
@@ -246,6 +264,7 @@ impl CrowdCore {
             uploaded_bytes: 0,
             revealed: false,
             ignore_marks: true,
+            culled: CpuCulling::default(),
             palettes: None,
             batched: None,
             exclusive: false,
@@ -324,13 +343,15 @@ impl CrowdCore {
                 None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, views)),
             });
         }
+        let culls_on_cpu = views.is_some() && self.can_cull_on_cpu(state);
         let mut bytes = 0;
         if let Some(buffers) = &mut state.buffers {
             let scatter = scatters.then_some(scatter);
             let [of_places, of_playbacks, of_previous, of_motions] = &mut state.scatter;
             let instances = &mut state.instances;
             let (first, capacity) = (buffers.first, state.batched.map_or(state.capacity, |room| room as usize));
-            let moves = scatters && motions::binds(&uploads.limits, capacity);
+            // Culling on the CPU needs to know where the instances are.
+            let moves = scatters && motions::binds(&uploads.limits, capacity) && !culls_on_cpu;
             if let Some(motions) = instances.motions().filter(|motions| moves && motions.any()) {
                 let targets = core::iter::once(&buffers.places).chain(&buffers.previous);
                 let targets = targets.map(|buffer| part(buffer, PLACE_BYTES, first, capacity as u32));
@@ -357,6 +378,9 @@ impl CrowdCore {
                 bytes += of_previous.upload((uploads, queue), scatter, changes, list, target, to_previous);
             }
         }
+        if bytes > 0 || state.uploaded != count as u32 {
+            state.culled.instances_changed();
+        }
         state.uploaded_bytes = bytes;
         state.uploaded = count as u32;
         let moves = state.buffers.as_ref().is_some_and(|buffers| buffers.motion.is_some());
@@ -370,6 +394,39 @@ impl CrowdCore {
         self.state().uploaded_bytes
     }
 
+    /// Whether the CPU can select the instances that views see: not those of a model with palettes, which a
+    /// culling pass selects, and not those that a game's compute passes write.
+    fn can_cull_on_cpu(&self, state: &CrowdState) -> bool {
+        self.model.geometry.poses().is_none() && self.model.geometry.bounds.is_some() && !state.exclusive
+    }
+
+    /// Selects the instances that a view sees, if the CPU does it for this crowd. `None`: the view draws all
+    /// instances.
+    pub(crate) fn select_visible(&self, index: usize, view: Option<&CullView>) {
+        let mut state = self.state();
+        let state = &mut *state;
+        let geometry = &self.model.geometry;
+        let (true, Some(view), Some(bounds)) = (self.can_cull_on_cpu(state), view, &geometry.bounds) else {
+            return state.culled.forget(index);
+        };
+        let reach = state.attachments.reach();
+        let model = CulledModel { lods: &geometry.lods, errors: &geometry.errors, bounds, reach };
+        let gpu = Gpu { device: &self.device, queue: &self.queue };
+        let time = Time::from_bits(self.clock.load(Ordering::Relaxed));
+        state.culled.select(gpu, (index, view), &model, &state.instances, time);
+    }
+
+    /// Whether the CPU selects the instances that views see.
+    pub(crate) fn culls_on_cpu(&self) -> bool {
+        self.can_cull_on_cpu(&self.state())
+    }
+
+    /// Drawable state as [`Self::drawn_alone`], with the instances that a view sees.
+    pub(crate) fn drawn_in(&self, View(index): View) -> Option<Drawn> {
+        let drawn = self.drawn_alone()?;
+        Some(Drawn { culled: self.state().culled.view(index).cloned(), ..drawn })
+    }
+
     /// Drawable state as of the last upload; `None` if there are no instances.
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
@@ -377,7 +434,7 @@ impl CrowdCore {
         let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
         let (instances, live) = (state.uploaded, state.layers.live.any());
         let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
-        let drawn = Drawn { buffers, instances, live, ignore_marks, revealed, palettes, attached };
+        let drawn = Drawn { buffers, instances, live, ignore_marks, revealed, palettes, culled: None, attached };
         (state.uploaded > 0).then_some(drawn)
     }
 

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::cull::Draws;
-use crate::MeshPart;
+use crate::{IndexRange, MeshPart};
 
 /// Draw run: instances that are drawn together.
 pub(crate) struct DrawRun<'a> {
@@ -14,6 +14,8 @@ pub(crate) struct DrawRun<'a> {
     pub(crate) instances: u32,
     /// Number of the run's first instance in the crowd.
     pub(crate) first: u32,
+    /// Level of detail of the run, and its index range per part, if the CPU has chosen it.
+    pub(crate) lod: Option<(u32, &'a [IndexRange])>,
     /// Palette of the run; `None` if the model has an animation texture.
     pub(crate) palette: Option<PaletteDraw<'a>>,
 }
@@ -38,6 +40,14 @@ pub(crate) struct PaletteDraw<'a> {
 pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &DrawRun<'_>) {
     match run.palette.as_ref().and_then(|palette| palette.draws) {
         Some(draws) => draws.draw(pass, index),
-        None => pass.draw_indexed(part.first_index..part.first_index + part.index_count, 0, 0..run.instances),
+        None => {
+            let finest = IndexRange { first_index: part.first_index, index_count: part.index_count };
+            let chosen = run.lod.and_then(|(_, parts)| parts.get(index)).copied();
+            let IndexRange { first_index, index_count } = chosen.unwrap_or(finest);
+            // A part may have no triangles left in a coarse level.
+            if index_count > 0 {
+                pass.draw_indexed(first_index..first_index + index_count, 0, 0..run.instances);
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::crowd_core::Drawn;
+use super::draw_run::DrawRun;
 use super::palette::{MATRIX_BYTES, computes};
 use super::sharing::CacheState;
 use super::{Crowd, CrowdRenderer, DrawPath, Error};
@@ -19,9 +20,15 @@ pub enum CullingState {
         /// Number of views of the renderer.
         views: usize,
     },
-    /// All instances are drawn: [`DrawPath::Direct`] has no pass that tests instances before the
-    /// draw.
-    Direct,
+    /// Culling is on, and the CPU does it, because [`DrawPath::Direct`] has no pass that could: an instance
+    /// that a view does not see is not drawn in it. Drawing with a game's own pipeline draws all.
+    OnCpu {
+        /// Number of views of the renderer.
+        views: usize,
+    },
+    /// All instances are drawn: a game's compute passes write them, so that the CPU does not know where they
+    /// are, and [`DrawPath::Direct`] has no pass that tests instances before the draw.
+    Written,
     /// All instances are drawn: [`RendererDescriptor::culling`](super::RendererDescriptor::culling)
     /// is off.
     NotAsked,
@@ -110,25 +117,29 @@ impl<M> Crowd<M> {
         let encoding = geometry.variant.encoding;
         let limits = renderer.gpu().device.limits();
         let (culls, views) = renderer.culls();
-        let drawn = self.core.drawn();
+        let drawn = self.core.drawn_in(View::MAIN);
         let levels_of = |drawn: &Drawn| -> Vec<Range<u32>> {
             let draw_runs =
                 drawn.draw_runs(Some(View::MAIN)).filter(|run| run.palette.as_ref().is_none_or(|p| p.cached.is_none()));
-            draw_runs.map(|run| run.palette.map_or(0..1, |palette| palette.lods)).collect()
+            let of_run = |run: DrawRun<'_>| run.palette.map_or(0..1, |palette| palette.lods);
+            draw_runs.map(of_run).collect()
         };
         let draw_runs = drawn.as_ref().map(levels_of).unwrap_or_default();
+        let culled_lods = drawn.as_ref().and_then(|drawn| Some(drawn.culled.as_ref()?.lods()));
         let palettes = draw_runs.iter().filter(|lods| lods.start == 0).count() as u32;
         let poses = geometry.poses();
-        let culling = if poses.is_none() {
-            CullingState::Direct
-        } else if !culls {
+        let culling = if !culls {
             CullingState::NotAsked
         } else if geometry.bounds.is_none() {
             CullingState::NoBounds
         } else if views > MAX_VIEWS {
             CullingState::TooManyViews { views, max: MAX_VIEWS }
-        } else {
+        } else if poses.is_some() {
             CullingState::On { views }
+        } else if self.core.culls_on_cpu() {
+            CullingState::OnCpu { views }
+        } else {
+            CullingState::Written
         };
         let cache = match self.core.cache {
             CacheState::NotAsked => CacheState::NotAsked,
@@ -152,7 +163,7 @@ impl<M> Crowd<M> {
             occlusion: matches!(culling, CullingState::On { .. }) && renderer.occlusion.is_some(),
             culling,
             palettes: poses.map_or(0, |_| palettes),
-            lods: draw_runs.iter().map(|lods| lods.end).max().unwrap_or(1),
+            lods: culled_lods.or_else(|| draw_runs.iter().map(|lods| lods.end).max()).unwrap_or(1),
             bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX_BYTES),
             draws: (draw_runs.len() * kinds * self.core.parts.len()) as u32,
             merged: renderer.batching.merged(&self.core),
@@ -167,7 +178,11 @@ impl fmt::Display for CullingState {
                 let which = if *views == 1 { "the view".into() } else { format!("all {views} views") };
                 write!(f, "on, instances outside {which} cost neither a pose nor a draw")
             }
-            Self::Direct => f.write_str("off, all instances are drawn: the direct path has no culling pass"),
+            Self::OnCpu { views } => {
+                let which = if *views == 1 { "the view".into() } else { format!("one of {views} views") };
+                write!(f, "on the CPU, instances outside {which} are not drawn in it")
+            }
+            Self::Written => f.write_str("off, all instances are drawn: compute passes of the game write them"),
             Self::NotAsked => f.write_str("off, all instances are drawn: `RendererDescriptor::culling` is off"),
             Self::NoBounds => f.write_str("off, all instances are drawn: the model has no bounds; bake it again"),
             Self::TooManyViews { views, max } => {

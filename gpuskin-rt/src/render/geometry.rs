@@ -89,7 +89,7 @@ impl Geometry {
         let level = model.animation.levels.first().copied().unwrap_or_default();
         let texels = slice(meta, &animation, level, "the animation texture")?;
         let mut uniform = ModelUniform::of(meta);
-        let bounds = variant.encoding.needs_compute().then(|| cull::pack_bounds(meta)).flatten();
+        let bounds = cull::pack_bounds(meta);
         let poses = if variant.encoding.needs_compute() {
             let poses = PoseEvaluator::new(device, queue, pipelines, pose_times, meta, texels)?;
             (uniform.palette_stride, uniform.palette_previous) = (poses.stride(), poses.previous_offset());

@@ -15,9 +15,9 @@ pub(crate) struct Gpu<'a> {
 /// Runs GPU commands, and returns an error of the device as [`Error::Device`]. Without this, wgpu
 /// passes the error to the handler for uncaptured errors, which panics unless the game sets another.
 ///
-/// In browsers, errors arrive later and never panic, so there the commands just run.
+/// With WebGPU in a browser, errors arrive later and never panic, so there the commands just run.
 pub(super) fn guarded<T>(device: &wgpu::Device, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    if cfg!(target_arch = "wasm32") {
+    if device.adapter_info().backend == wgpu::Backend::BrowserWebGpu {
         return run();
     }
     let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);

@@ -450,6 +450,12 @@ impl Instances {
         Some(previous.as_mut()?.next_frame(places, |id| index(*crowd, slots, slot_of, id)))
     }
 
+    /// Place and playback records of all instances, and transforms of the previous frame if shaders read
+    /// them, in drawing order.
+    pub(crate) fn all(&self) -> (&[PlaceRecord], &[PlaybackRecord], Option<&[PlaceRecord]>) {
+        (&self.places, &self.playbacks, self.previous.as_ref().map(PreviousTransforms::places))
+    }
+
     /// All place records, and the changes since the last upload.
     pub(crate) fn changed_places(&mut self) -> (&[PlaceRecord], &mut Changes) {
         (&self.places, &mut self.changed_places)

@@ -25,7 +25,7 @@
 //! | public handles and commands | `crowd`, `field`, `commands`, `bulk_commands`, `layer_commands`, `live_commands`, `attach`, `custom_draw`, `explain` |
 //! | renderer | `loading`, `reveal`, `renderer`, `batching` |
 //! | cores: state that renderer and handles share | `crowd_core`, `field_core`, `attachments` |
-//! | crowd state | `instances`, `motions`, `layers`, `live`, `sharing`, `palettes` |
+//! | crowd state | `cpu_cull`, `instances`, `motions`, `layers`, `live`, `sharing`, `palettes` |
 //! | merged passes of crowds | `batch`, `batch_draws`, `batch_passes` |
 //! | graphics pipelines | `pipelines` |
 //! | models on the device | `gpu_model`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
@@ -33,7 +33,7 @@
 //! | compute passes | `cull`, `cache`, `palette`, `occlusion`, `scatter` |
 //! | pipelines of compute passes | `compute` |
 //! | bind group layouts and vertex buffer layouts | `layouts` |
-//! | device, options and ids | `gpu`, `staging`, `view`, `descriptor`, `ids`, `stale`, `error`, `changes` |
+//! | device, options and ids | `gpu`, `readback`, `staging`, `view`, `descriptor`, `ids`, `stale`, `error`, `changes` |
 
 mod attach;
 mod attachments;
@@ -48,6 +48,7 @@ mod capture;
 mod changes;
 mod commands;
 mod compute;
+mod cpu_cull;
 mod cpu_model;
 mod crowd;
 mod crowd_core;
@@ -81,6 +82,8 @@ mod palettes;
 mod payload;
 mod pipelines;
 mod previous;
+#[cfg(feature = "testing")]
+mod readback;
 mod renderer;
 mod reveal;
 mod scatter;
@@ -107,6 +110,8 @@ pub use explain::{CullingState, Explanation};
 pub use field::Field;
 pub use ids::{AttachmentId, InstanceId};
 pub use layouts::{VertexBuffers, field_vertex_buffers, vertex_buffers};
+#[cfg(feature = "testing")]
+pub use readback::map as map_for_reading;
 pub use renderer::CrowdRenderer;
 pub use sharing::CacheState;
 #[cfg(feature = "testing")]

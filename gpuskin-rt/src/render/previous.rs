@@ -41,6 +41,11 @@ impl PreviousTransforms {
         self.decided.clear();
     }
 
+    /// Transforms as of the last upload.
+    pub(super) fn places(&self) -> &[PlaceRecord] {
+        &self.places
+    }
+
     /// Notes the transform that an instance had before it moved.
     pub(super) fn change(&mut self, index: usize, id: InstanceId, before: &PlaceRecord) {
         if !core::mem::replace(&mut self.decided[index], true) {

@@ -1,7 +1,7 @@
 //! Renderer: owns the clock, the views and all crowds.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::batch_draws::COUNTED_DRAWS;
@@ -81,6 +81,10 @@ struct ViewOnDevice {
     bind_group: wgpu::BindGroup,
     /// Camera last set.
     camera: Mutex<Option<Camera>>,
+    /// Whether the camera was set after the last `prepare`.
+    set_since: AtomicBool,
+    /// Whether it was at the last draw, and so probably will be again.
+    is_set_late: AtomicBool,
 }
 
 impl CrowdRenderer {
@@ -153,7 +157,13 @@ impl CrowdRenderer {
                 wgpu::BindGroupEntry { binding: 1, resource: self.scene.as_entire_binding() },
             ],
         });
-        self.views.push(ViewOnDevice { uniform, bind_group, camera: Mutex::new(None) });
+        self.views.push(ViewOnDevice {
+            uniform,
+            bind_group,
+            camera: Mutex::new(None),
+            set_since: AtomicBool::new(false),
+            is_set_late: AtomicBool::new(false),
+        });
         if let Some(views) = &mut self.culled_views {
             views.count = self.views.len();
         }
@@ -195,7 +205,7 @@ impl CrowdRenderer {
     ) -> Result<(), Error> {
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.fields.iter().filter_map(Weak::upgrade).for_each(|field| field.upload(queue));
-        let mut result = self.prepare_view(queue, View::MAIN, camera);
+        let mut result = self.set_camera(queue, View::MAIN, camera);
         let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
         let views = self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS);
         self.batching.update(Gpu { device: &self.device, queue }, (&self.layouts, &mut self.pipelines), views, &crowds);
@@ -206,6 +216,7 @@ impl CrowdRenderer {
         }
         self.batching.upload(&mut uploads, queue, &self.scatter_pipeline);
         uploads.submit(queue);
+        self.select_visible(&crowds);
         self.evaluate(queue, encoder, time);
         result
     }
@@ -247,6 +258,18 @@ impl CrowdRenderer {
         }
     }
 
+    /// Culls the crowds that have no culling pass. A view whose camera is set after `prepare` waits for it.
+    fn select_visible(&self, crowds: &[Arc<CrowdCore>]) {
+        let culls = self.culling().is_some();
+        for (index, view) in self.views.iter().enumerate() {
+            view.set_since.store(false, Ordering::Relaxed);
+            let waits = index != View::MAIN.0 && view.is_set_late.load(Ordering::Relaxed);
+            let camera = *view.camera.lock().unwrap_or_else(PoisonError::into_inner);
+            let camera = camera.filter(|_| culls && !waits).map(|camera| camera.uniform(self.lod_error));
+            crowds.iter().for_each(|crowd| crowd.select_visible(index, camera.as_ref()));
+        }
+    }
+
     /// Sets the camera of another view; the time is that of [`CrowdRenderer::prepare`]. Culling
     /// uses the cameras as they are when the encoder of `prepare` is submitted: a view that is set
     /// again after that, and drawn, lacks some instances.
@@ -254,6 +277,19 @@ impl CrowdRenderer {
     /// # Errors
     /// If the view belongs to another renderer.
     pub fn prepare_view(&self, queue: &wgpu::Queue, view: View, camera: &Camera) -> Result<(), Error> {
+        guarded(&self.device, || {
+            self.set_camera(queue, view, camera)?;
+            if self.culling().is_some() {
+                self.views[view.0].set_since.store(true, Ordering::Relaxed);
+                let camera = Some(camera.uniform(self.lod_error));
+                let crowds = self.crowds.iter().filter_map(Weak::upgrade);
+                crowds.for_each(|crowd| crowd.select_visible(view.0, camera.as_ref()));
+            }
+            Ok(())
+        })
+    }
+
+    fn set_camera(&self, queue: &wgpu::Queue, view: View, camera: &Camera) -> Result<(), Error> {
         if view == View::REVEALED {
             return Err(Error::Descriptor {
                 reason: "View::REVEALED uses the camera of View::MAIN; set that view instead".to_owned(),
@@ -289,10 +325,11 @@ impl CrowdRenderer {
     fn draw_pass(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: PassKind) {
         let again = view == View::REVEALED;
         let Some(on_device) = self.views.get(if again { View::MAIN.0 } else { view.0 }) else { return };
+        on_device.is_set_late.store(on_device.set_since.load(Ordering::Relaxed), Ordering::Relaxed);
         pass.set_bind_group(0, &on_device.bind_group, &[]);
         self.batching.draw(pass, view, kind);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
-            let Some(drawn) = crowd.drawn_alone() else { continue };
+            let Some(drawn) = crowd.drawn_in(view) else { continue };
             let batched = drawn.palettes.as_ref().is_some_and(|palettes| palettes.is_batched());
             if batched && drawn.attached.is_empty() {
                 continue;

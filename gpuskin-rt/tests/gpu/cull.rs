@@ -1,17 +1,18 @@
 //! Frustum culling on every available backend: pictures equal those of the whole crowd.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
-use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
+use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu, gpu_with};
 use glam::Vec3;
+use gpuskin_rt::internals::render::{CullingState, DrawPath};
 use gpuskin_rt::internals::*;
 
 const SIDE: u32 = 128;
 const COUNT: u32 = 300;
 
 /// Model with bounds as a bake computes them: boxes around the frames.
-fn test_model() -> TestModel {
+fn test_model(encoding: Encoding) -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
-    let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 4);
+    let mut recipe = Recipe::random(&mut Random(7), encoding, format, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     recipe.build(|_, _| Pose::REST).with_bounds()
 }
@@ -81,9 +82,7 @@ fn draw(gpu: &Gpu, scene: &mut Scene, (main, sun): &(Camera, Camera)) -> [Pictur
 }
 
 pub fn culled_pictures_match_and_only_visible_instances_are_drawn() {
-    let test = test_model();
-    let bounds = cull::pack_bounds(&test.model.meta).unwrap();
-    let now = Time::from_secs(NOW);
+    let test = test_model(Encoding::LocalPacked);
     for backend in BACKENDS {
         let Some(gpu) = compute(backend) else { continue };
         let (mut whole, mut culled) = (scene(&gpu, &test, false), scene(&gpu, &test, true));
@@ -97,32 +96,108 @@ pub fn culled_pictures_match_and_only_visible_instances_are_drawn() {
             shown += expected.iter().map(Picture::covered).sum::<usize>();
             assert!(draw(&gpu, &mut culled, &cameras) == expected, "camera {i} on {}", gpu.name);
             assert!(draw(&small, &mut split, &cameras) == expected, "camera {i}, several palettes on {}", gpu.name);
-            for (view, camera) in [(View::MAIN, &cameras.0), (culled.sun, &cameras.1)] {
-                // Sums in another order may differ at the edges of a view.
-                let [least, most] = [0.999, 1.001].map(|factor| {
-                    let sees = |record: &&InstanceRecord| {
-                        let (middle, edges) = cull::instance_box(&bounds, record, false, now).unwrap();
-                        cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor))
-                    };
-                    // Hidden instances are not drawn.
-                    let visible =
-                        culled.records.iter().enumerate().filter(|(i, _)| i % 7 != 0).map(|(_, record)| record);
-                    visible.filter(sees).count() as u64
-                });
-                for scene in [&culled, &split] {
-                    let drawn = scene.crowd.count_drawn(&scene.renderer, view).unwrap().total();
-                    assert!((least..=most).contains(&drawn), "camera {i}: {drawn} drawn, expected {least} to {most}");
-                    assert!(drawn < u64::from(COUNT) / 2, "camera {i}: {drawn}");
-                }
-                assert_eq!(whole.crowd.count_drawn(&whole.renderer, view).unwrap().total(), u64::from(COUNT));
-            }
+            check_counts(&test, &whole, &[&culled, &split], &cameras);
         }
         assert!(shown > 3000, "only {shown} pixels are covered");
     }
 }
 
+/// Checks that each view draws the instances that the CPU reference sees.
+fn check_counts(test: &TestModel, whole: &Scene, culled: &[&Scene], cameras: &(Camera, Camera)) {
+    let bounds = cull::pack_bounds(&test.model.meta).unwrap();
+    let now = Time::from_secs(NOW);
+    for (view, camera) in [(View::MAIN, &cameras.0), (whole.sun, &cameras.1)] {
+        // Sums in another order may differ at the edges of a view.
+        let [least, most] = [0.999, 1.001].map(|factor| {
+            let sees = |record: &&InstanceRecord| {
+                let (middle, edges) = cull::instance_box(&bounds, record, false, now).unwrap();
+                cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor))
+            };
+            // Hidden instances are not drawn.
+            let visible = whole.records.iter().enumerate().filter(|(i, _)| i % 7 != 0).map(|(_, record)| record);
+            visible.filter(sees).count() as u64
+        });
+        for scene in culled {
+            let drawn = scene.crowd.count_drawn(&scene.renderer, view).unwrap().total();
+            assert!((least..=most).contains(&drawn), "{drawn} drawn, expected {least} to {most}");
+            assert!(drawn < u64::from(COUNT) / 2, "{drawn}");
+        }
+        assert_eq!(whole.crowd.count_drawn(&whole.renderer, view).unwrap().total(), u64::from(COUNT));
+    }
+}
+
+/// On devices without compute, the CPU culls: for the same pictures, with the same instances as a culling
+/// pass selects.
+pub fn cpu_culls_where_there_is_no_compute() {
+    for encoding in [Encoding::MatrixF16, Encoding::TrsPacked] {
+        let test = test_model(encoding);
+        for gpu in BACKENDS.into_iter().filter_map(gpu) {
+            let (mut whole, mut culled) = (scene(&gpu, &test, false), scene(&gpu, &test, true));
+            let mut shown = 0;
+            for (i, cameras) in cameras().enumerate() {
+                let expected = draw(&gpu, &mut whole, &cameras);
+                shown += expected.iter().map(Picture::covered).sum::<usize>();
+                assert!(draw(&gpu, &mut culled, &cameras) == expected, "camera {i} on {}", gpu.name);
+                check_counts(&test, &whole, &[&culled], &cameras);
+            }
+            assert!(shown > 3000, "only {shown} pixels are covered");
+            let explained = culled.crowd.explain(&culled.renderer);
+            assert_eq!(
+                (explained.path, explained.culling.clone()),
+                (DrawPath::Direct, CullingState::OnCpu { views: 2 })
+            );
+        }
+    }
+}
+
+/// What the CPU selects follows commands, time and the camera, also in frames in which only one of them
+/// changes; and a frame without changes uploads nothing.
+pub fn cpu_culling_follows_changes() {
+    let test = test_model(Encoding::MatrixF16);
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let mut scenes = [scene(&gpu, &test, false), scene(&gpu, &test, true)];
+        let cameras: Vec<_> = cameras().collect();
+        let mut added = [None; 2];
+        for frame in 0..12 {
+            let now = NOW + if frame < 9 { 0.0 } else { f64::from(frame) };
+            let pictures = [0, 1].map(|i| {
+                let Scene { renderer, crowd, sun, .. } = &mut scenes[i];
+                let id = |n| crowd.id_at(n).unwrap();
+                match frame {
+                    2 => crowd.move_to(id(5), [0.0, -8.0, 20.0]).unwrap(),
+                    3 => added[i] = Some(crowd.spawn(Instance::at([2.0, -6.0, 18.0]).play(Clip::new(0)))),
+                    4 => crowd.set_visible(added[i].unwrap(), false).unwrap(),
+                    5 => crowd.set_visible(added[i].unwrap(), true).unwrap(),
+                    6 => crowd.play(added[i].unwrap(), Clip::new(2), Transition::crossfade(20.0)).unwrap(),
+                    7 => crowd.despawn(id(0)).unwrap(),
+                    8 => crowd
+                        .set_motion(added[i].unwrap(), Motion { velocity: [3.0, 0.0, 1.0], ..Motion::STILL })
+                        .unwrap(),
+                    _ => {}
+                }
+                let (main, low) = &cameras[if frame < 11 { 0 } else { 1 }];
+                let canvas = [Canvas::new(&gpu, SIDE), Canvas::new(&gpu, SIDE)];
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                // The other view: before `prepare`, after it, and not at all.
+                if frame % 3 == 0 {
+                    renderer.prepare_view(&gpu.queue, *sun, low).unwrap();
+                }
+                renderer.prepare(&gpu.queue, &mut encoder, main, now).unwrap();
+                if frame % 3 == 1 {
+                    renderer.prepare_view(&gpu.queue, *sun, low).unwrap();
+                }
+                canvas[0].pass(&mut encoder, |pass| renderer.draw(pass));
+                canvas[1].pass(&mut encoder, |pass| renderer.draw_view(pass, *sun));
+                let first = canvas[0].finish(&gpu, encoder);
+                [first, canvas[1].finish(&gpu, gpu.device.create_command_encoder(&Default::default()))]
+            });
+            assert!(pictures[0] == pictures[1], "frame {frame} on {}", gpu.name);
+        }
+    }
+}
+
 pub fn empty_single_and_fully_culled_crowds_are_drawn() {
-    let test = test_model();
+    let test = test_model(Encoding::LocalPacked);
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         let mut scene = scene(&gpu, &test, true);
         let cameras = cameras().next().unwrap();
@@ -142,7 +217,7 @@ pub fn empty_single_and_fully_culled_crowds_are_drawn() {
 }
 
 pub fn too_many_views_disable_culling() {
-    let test = test_model();
+    let test = test_model(Encoding::LocalPacked);
     let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");
     let mut scene = scene(&gpu, &test, true);
     let cameras = cameras().next().unwrap();
@@ -153,7 +228,7 @@ pub fn too_many_views_disable_culling() {
 }
 
 pub fn models_without_bounds_are_not_culled() {
-    let mut test = test_model();
+    let mut test = test_model(Encoding::LocalPacked);
     test.model.meta.bounds = Aabb::EMPTY;
     assert!(cull::pack_bounds(&test.model.meta).is_none());
     let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");

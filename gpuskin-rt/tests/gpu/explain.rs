@@ -91,7 +91,7 @@ pub fn explanation_names_missing_device_features() {
     both.others = vec![model(Encoding::MatrixF16).model].into();
     let other = scene(Limits::downlevel_webgl2_defaults(), &both, true).explain(2);
     assert_eq!((other.path, other.encoding), (DrawPath::Direct, Encoding::MatrixF16));
-    assert_eq!((other.culling, other.palettes, other.bytes_per_instance), (CullingState::Direct, 0, 0));
+    assert_eq!((other.culling, other.palettes, other.bytes_per_instance), (CullingState::NoBounds, 0, 0));
     let text = other.to_string();
     for part in [
         "test: direct path for matrix-f16",

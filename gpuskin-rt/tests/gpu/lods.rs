@@ -2,7 +2,7 @@
 //! and more visible instances than palette slots share poses.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
-use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, open};
+use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu, open};
 use glam::Vec3;
 use gpuskin_rt::internals::*;
 use gpuskin_test_harness::note;
@@ -14,9 +14,9 @@ const NOW: f64 = 4.5;
 const ERRORS: [f32; 3] = [0.15, 0.3, 0.6];
 
 /// Boxes of about a metre, with coarser levels that have fewer triangles.
-fn test_model(levels: bool) -> TestModel {
+fn test_model(levels: bool, encoding: Encoding) -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
-    let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 4);
+    let mut recipe = Recipe::random(&mut Random(7), encoding, format, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }; 2];
     let mut test = recipe.build(|_, _| Pose::REST);
     let meta = &mut test.model.meta;
@@ -95,9 +95,15 @@ fn expected(scene: &Scene, test: &TestModel, camera: &Camera, lod_error: f32, fa
     counts
 }
 
+/// Encodings, and devices that choose levels of detail for them: on the GPU, and on the CPU.
+fn encodings() -> impl Iterator<Item = (Encoding, Gpu)> {
+    let on_gpu = BACKENDS.into_iter().filter_map(compute).map(|gpu| (Encoding::LocalPacked, gpu));
+    on_gpu.chain(BACKENDS.into_iter().filter_map(gpu).map(|gpu| (Encoding::MatrixF16, gpu)))
+}
+
 pub fn lods_match_cpu_reference() {
-    let test = test_model(true);
-    for gpu in BACKENDS.into_iter().filter_map(compute) {
+    for (encoding, gpu) in encodings() {
+        let test = test_model(true, encoding);
         for lod_error in [0.0, 1.0, 4.0] {
             let mut scene = scene(&gpu, &test, RendererDescriptor { lod_error, ..Default::default() }, None);
             let cameras = cameras();
@@ -128,7 +134,13 @@ pub fn lods_match_cpu_reference() {
 
 /// The picture of an LOD equals that of a model which has only this one.
 pub fn lod_draws_its_own_triangles() {
-    let (levels, mut coarse) = (test_model(true), test_model(false));
+    for (encoding, gpu) in encodings() {
+        lod_draws_its_own_triangles_of(encoding, &gpu);
+    }
+}
+
+fn lod_draws_its_own_triangles_of(encoding: Encoding, gpu: &Gpu) {
+    let (levels, mut coarse) = (test_model(true, encoding), test_model(false, encoding));
     let parts = levels.model.meta.mesh.levels[2].parts.clone();
     // Gives the model another hash, so that the renderer loads it as another model.
     let meta = &mut coarse.model.meta;
@@ -140,24 +152,22 @@ pub fn lod_draws_its_own_triangles() {
     for (part, range) in meta.mesh.parts.to_mut().iter_mut().zip(parts.iter()) {
         (part.first_index, part.index_count) = (range.first_index, range.index_count);
     }
-    for gpu in BACKENDS.into_iter().filter_map(compute) {
-        // All instances are far enough for the coarsest LOD.
-        let descriptor = || RendererDescriptor { lod_error: 1e4, ..Default::default() };
-        let mut few = scene(&gpu, &coarse, descriptor(), None);
-        let mut all = scene(&gpu, &levels, descriptor(), None);
-        let picture = draw(&gpu, &mut all, &cameras());
-        assert!(picture == draw(&gpu, &mut few, &cameras()) && picture.covered() > 100, "{}", gpu.name);
-        let counts = all.crowd.count_drawn(&all.renderer, View::MAIN).unwrap().lods;
-        assert!(counts[3] > 100 && counts[..3] == [0; 3], "{counts:?}");
-        let mut fine = scene(&gpu, &levels, RendererDescriptor { lod_error: 0.0, ..Default::default() }, None);
-        assert!(draw(&gpu, &mut fine, &cameras()).covered() > picture.covered());
-    }
+    // All instances are far enough for the coarsest LOD.
+    let descriptor = || RendererDescriptor { lod_error: 1e4, ..Default::default() };
+    let mut few = scene(gpu, &coarse, descriptor(), None);
+    let mut all = scene(gpu, &levels, descriptor(), None);
+    let picture = draw(gpu, &mut all, &cameras());
+    assert!(picture == draw(gpu, &mut few, &cameras()) && picture.covered() > 100, "{}", gpu.name);
+    let counts = all.crowd.count_drawn(&all.renderer, View::MAIN).unwrap().lods;
+    assert!(counts[3] > 100 && counts[..3] == [0; 3], "{counts:?}");
+    let mut fine = scene(gpu, &levels, RendererDescriptor { lod_error: 0.0, ..Default::default() }, None);
+    assert!(draw(gpu, &mut fine, &cameras()).covered() > picture.covered());
 }
 
 /// Without `INDIRECT_FIRST_INSTANCE`, the renderer draws one LOD after the other: same pictures,
 /// same instances and attachments, with and without shared poses.
 pub fn lods_draw_same_picture_in_one_or_many_calls() {
-    let mut test = test_model(true);
+    let mut test = test_model(true, Encoding::LocalPacked);
     let bind = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     test.model.meta.bones = vec![BoneInfo { name: "hand".into(), parent: None, bind }; 4].into();
     let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
@@ -192,7 +202,7 @@ pub fn lods_draw_same_picture_in_one_or_many_calls() {
 
 /// All instances show the same pose, so sharing does not change the picture.
 pub fn instances_beyond_palette_slots_share_poses() {
-    let test = test_model(true);
+    let test = test_model(true, Encoding::LocalPacked);
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         let expected = draw(&gpu, &mut scene(&gpu, &test, RendererDescriptor::default(), None), &cameras());
         for visible in [0, 1, 70, COUNT * 2] {
@@ -204,7 +214,7 @@ pub fn instances_beyond_palette_slots_share_poses() {
 }
 
 pub fn layers_are_culled_by_model_bounds_and_live_bones_are_never_culled() {
-    let test = test_model(true);
+    let test = test_model(true, Encoding::LocalPacked);
     let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");
     let mut scene = scene(&gpu, &test, RendererDescriptor::default(), None);
     let away = [Camera::perspective_look_at([0.0, 0.0, 200.0], [0.0, 0.0, 300.0], 1.0, 1.0, 0.1, 90.0); 2];

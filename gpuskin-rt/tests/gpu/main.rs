@@ -61,6 +61,8 @@ fn main() -> std::process::ExitCode {
         test!(crowd::formats_multisampling_and_reversed_depth_are_accepted, GPU),
         test!(crowd::walking_figures_are_lit, GPU),
         test!(cull::culled_pictures_match_and_only_visible_instances_are_drawn, GPU),
+        test!(cull::cpu_culls_where_there_is_no_compute, GPU),
+        test!(cull::cpu_culling_follows_changes, GPU),
         test!(cull::empty_single_and_fully_culled_crowds_are_drawn, COMPUTE),
         test!(cull::too_many_views_disable_culling, COMPUTE),
         test!(cull::models_without_bounds_are_not_culled, COMPUTE),

@@ -235,7 +235,7 @@ impl Timer {
             timer.resolve(&mut encoder);
         }
         let (wall, result) = seconds(|| {
-            let (submit, ()) = seconds(|| drop(context.queue.submit([encoder.finish()])));
+            let (submit, _) = seconds(|| context.queue.submit([encoder.finish()]));
             context.wait().map(|()| submit)
         });
         let submit = result?;

@@ -78,7 +78,7 @@ impl Scene {
             let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
             let instance = Instance::at([x, 0.0, z]).facing(i as f32 * 2.4).play(Clip::new((i % clips) as u16));
             let instance = instance.phase(i as f32 * 0.618).repeat(Repeat::Loop);
-            motion.map_or(instance.clone(), |motion| instance.moving(motion))
+            motion.map_or(instance, |motion| instance.moving(motion))
         }));
         let across = side as f32 * SPACING;
         let (eye, aspect) = ([0.0, across * 0.1, across * 0.5], SIZE[0] as f32 / SIZE[1] as f32);

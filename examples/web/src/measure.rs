@@ -1,0 +1,187 @@
+//! What the browser test measures, on a page and natively: poses that the device computes, a picture, and
+//! the CPU's time per frame. `tests/browser.rs` compares both.
+
+use std::cell::Cell;
+use std::future::Future;
+
+use crowd::baked::models;
+use gpuskin_rt::internals::render::DrawPath;
+use gpuskin_rt::tools::Capture;
+use gpuskin_rt::{
+    BakedModel, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Instance, InstanceRecord, Model,
+    RendererDescriptor, Repeat, Time, wgpu,
+};
+
+/// Size of the picture in pixels.
+pub const SIZE: [u32; 2] = [320, 240];
+/// Time of the picture, seconds.
+const PICTURE_TIME: f64 = 1.7;
+/// Number of instances and of frames whose CPU time is measured.
+const INSTANCES: u32 = 10_000;
+const FRAMES: u32 = 60;
+
+/// Models whose poses are compared.
+pub fn models() -> [&'static Model; 2] {
+    [&models::SOLDIER, &models::HOUND]
+}
+
+/// Instances and times whose poses are compared: all clips at several phases, some in crossfades.
+pub fn frames(model: &Model) -> Vec<(InstanceRecord, Time)> {
+    let clips = model.meta.clips().len() as u16;
+    let of_clip = |clip: u16| {
+        (0..4).map(move |i| {
+            let at = [0.1 * f32::from(clip), 0.0, -0.2 * i as f32];
+            let instance = Instance::<gpuskin_rt::Dynamic>::at(at).facing(0.7 * i as f32).play(Clip::new(clip));
+            let instance = instance.repeat(Repeat::Loop).phase(0.13 + 0.21 * i as f32);
+            (instance.record(&model.meta, Time::ZERO), Time::from_secs(0.37 * f64::from(i)))
+        })
+    };
+    (0..clips).flat_map(of_clip).collect()
+}
+
+/// Returns the positions that the device computes for [`frames`], world space, metres.
+///
+/// # Errors
+/// If the model cannot be loaded, or the device cannot be read back.
+pub async fn positions(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Vec<[f32; 3]>, Error> {
+    let captured = Capture::new(device, queue, model)?.frames_async(&frames(model)).await?;
+    Ok(captured.iter().flatten().map(|vertex| vertex.position).collect())
+}
+
+/// Returns a picture of both models, RGBA, sRGB, rows from the top.
+///
+/// # Errors
+/// If a model cannot be loaded, or the device cannot be read back.
+pub async fn picture(device: &wgpu::Device, queue: &wgpu::Queue, path: Option<DrawPath>) -> Result<Vec<u8>, Error> {
+    let (format, depth) = (wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureFormat::Depth24Plus);
+    let descriptor = RendererDescriptor { color_format: format, depth_format: Some(depth), ..Default::default() };
+    let mut renderer = CrowdRenderer::new(device, queue, descriptor)?;
+    let crowds = (crowd(&mut renderer, 12, -0.6, path)?, crowd_of_hounds(&mut renderer, path)?);
+    let camera = Camera::perspective_look_at([0.0, 2.2, 5.0], [0.0, 0.8, 0.0], 0.8, 4.0 / 3.0, 0.1, 60.0);
+    let color = target(device, format, wgpu::TextureUsages::COPY_SRC);
+    let depth = target(device, depth, wgpu::TextureUsages::empty());
+    let mut encoder = device.create_command_encoder(&Default::default());
+    renderer.prepare(queue, &mut encoder, &camera.with_height(SIZE[1]), PICTURE_TIME)?;
+    draw(&renderer, &mut encoder, [&color, &depth]);
+    let row = SIZE[0] * 4;
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("picture"),
+        size: u64::from(row * SIZE[1]),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    encoder.copy_texture_to_buffer(
+        color.as_image_copy(),
+        wgpu::TexelCopyBufferInfo {
+            buffer: &buffer,
+            layout: wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None },
+        },
+        color.size(),
+    );
+    queue.submit([encoder.finish()]);
+    drop(crowds);
+    gpuskin_rt::internals::render::map_for_reading(&buffer).await?;
+    let bytes = buffer.get_mapped_range(..).map_err(|error| Error::Readback { reason: error.to_string() })?;
+    Ok(bytes.to_vec())
+}
+
+/// Rows of soldiers that play all clips.
+fn crowd(
+    renderer: &mut CrowdRenderer,
+    count: u32,
+    first_z: f32,
+    path: Option<DrawPath>,
+) -> Result<Crowd<models::Soldier>, Error> {
+    let crowd = Crowd::new(renderer, CrowdDescriptor { capacity: count, path, ..Default::default() })?;
+    let clips = models::Soldier::MODEL.meta.clips().len() as u32;
+    for i in 0..count {
+        let (column, row) = ((i % 4) as f32, (i / 4) as f32);
+        let instance = Instance::at([1.1 * (column - 1.5), 0.0, first_z - 1.3 * row]).facing(0.4 * column - 0.5);
+        let instance = instance.play(Clip::new((i % clips) as u16)).repeat(Repeat::Loop);
+        crowd.spawn(instance.starting(Time::ZERO).phase(0.17 * i as f32));
+    }
+    Ok(crowd)
+}
+
+fn crowd_of_hounds(renderer: &mut CrowdRenderer, path: Option<DrawPath>) -> Result<Crowd<models::Hound>, Error> {
+    let crowd = Crowd::new(renderer, CrowdDescriptor { capacity: 2, path, ..Default::default() })?;
+    for (i, x) in [-1.3, 1.2].into_iter().enumerate() {
+        let instance = Instance::at([x, 0.0, 0.9]).facing(0.9 - x).play(Clip::new(i as u16)).repeat(Repeat::Loop);
+        crowd.spawn(instance.starting(Time::ZERO).phase(0.3 * i as f32));
+    }
+    Ok(crowd)
+}
+
+/// Returns the CPU's time per frame, milliseconds: with 10,000 instances that play on, and without any.
+/// `now` returns milliseconds, `rest` waits for the device between frames.
+///
+/// # Errors
+/// If the model cannot be loaded.
+pub async fn frame_times<R: Future<Output = ()>>(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    now: impl Fn() -> f64,
+    rest: impl Fn() -> R,
+) -> Result<[f64; 2], Error> {
+    let (format, depth) = (wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureFormat::Depth24Plus);
+    let color = target(device, format, wgpu::TextureUsages::empty());
+    let depth_target = target(device, depth, wgpu::TextureUsages::empty());
+    // Few of the instances are in view, so that a device without a GPU keeps up.
+    let camera = Camera::perspective_look_at([0.0, 1.6, 5.0], [0.0, 1.0, 0.0], 0.5, 4.0 / 3.0, 0.1, 12.0);
+    let mut times = [0.0; 2];
+    for (time, count) in times.iter_mut().zip([INSTANCES, 0]) {
+        let descriptor = RendererDescriptor { color_format: format, depth_format: Some(depth), ..Default::default() };
+        let mut renderer = CrowdRenderer::new(device, queue, descriptor)?;
+        let crowd = (count > 0).then(|| crowd(&mut renderer, count, 0.0, None)).transpose()?;
+        let spent = Cell::new(0.0);
+        for frame in 0..FRAMES + 5 {
+            let start = now();
+            let mut encoder = device.create_command_encoder(&Default::default());
+            renderer.prepare(queue, &mut encoder, &camera, f64::from(frame) / 60.0)?;
+            draw(&renderer, &mut encoder, [&color, &depth_target]);
+            queue.submit([encoder.finish()]);
+            // The first frames create pipelines.
+            if frame >= 5 {
+                spent.set(spent.get() + now() - start);
+            }
+            rest().await;
+        }
+        *time = spent.get() / f64::from(FRAMES);
+        drop(crowd);
+    }
+    Ok(times)
+}
+
+fn draw(renderer: &CrowdRenderer, encoder: &mut wgpu::CommandEncoder, targets: [&wgpu::Texture; 2]) {
+    let [color, depth] = targets.map(|texture| texture.create_view(&Default::default()));
+    let clear = wgpu::Color { r: 0.05, g: 0.07, b: 0.1, a: 1.0 };
+    let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("measure"),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: &color,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(clear), store: wgpu::StoreOp::Store },
+        })],
+        depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+            view: &depth,
+            depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Discard }),
+            stencil_ops: None,
+        }),
+        ..Default::default()
+    });
+    renderer.draw(&mut pass);
+}
+
+fn target(device: &wgpu::Device, format: wgpu::TextureFormat, usage: wgpu::TextureUsages) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("measure"),
+        size: wgpu::Extent3d { width: SIZE[0], height: SIZE[1], depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | usage,
+        view_formats: &[],
+    })
+}

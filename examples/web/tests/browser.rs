@@ -1,0 +1,401 @@
+//! The page in a real browser: Chromium without a display and without a GPU, driven through chromedriver.
+//!
+//! `cargo xtask test --only browser` builds and serves the page, and sets `GPUSKIN_WEB_PAGE` to its address.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use gpuskin_rt::internals::render::DrawPath;
+use gpuskin_rt::tools::CpuModel;
+use gpuskin_rt::{Model, wgpu};
+use gpuskin_test_harness::{Need, note, run, test};
+use serde_json::{Value, json};
+use web::measure;
+
+/// Greatest distance of a vertex from the CPU reference, as a fraction of the model's diagonal: with WebGPU, rounding errors;
+/// with WebGL2, the tolerance of the encoding.
+const WEBGPU_ERROR: f64 = 3e-7;
+const WEBGL2_ERROR: f64 = 5e-5;
+/// Fraction of the pixels that may differ from native lavapipe by more than 2 of 255.
+const MAX_STRAY_PIXELS: f64 = 0.01;
+/// Greatest CPU time of 10,000 instances per frame beyond an empty frame, milliseconds.
+const MAX_FRAME_MS: f64 = 0.3;
+/// Time for which a page may load, or measure.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Need of a served page and of a browser.
+const BROWSER: Need = Need { variable: "GPUSKIN_REQUIRE_BROWSER", missing: missing_browser };
+/// Need of a native device to compare pictures with.
+const VULKAN: Need = Need {
+    variable: "GPUSKIN_REQUIRE_GPU",
+    missing: || native().is_none().then(|| "no GPU or software renderer on Vulkan".to_owned()),
+};
+
+fn main() -> ExitCode {
+    run([
+        test!(poses_match_cpu_reference_with_webgpu, BROWSER),
+        test!(poses_match_cpu_reference_with_webgl2, BROWSER),
+        test!(picture_matches_native_with_webgpu, BROWSER, VULKAN),
+        test!(picture_matches_native_with_webgl2, BROWSER, VULKAN),
+        test!(instances_that_play_on_cost_little_cpu_time, BROWSER),
+        test!(page_draws_and_culls_with_both_apis, BROWSER),
+        test!(page_says_that_it_needs_an_api, BROWSER),
+        test!(page_says_which_file_is_missing_or_cut_off, BROWSER),
+        test!(page_goes_on_after_the_device_is_lost, BROWSER),
+    ])
+}
+
+fn missing_browser() -> Option<String> {
+    if std::env::var_os("GPUSKIN_WEB_PAGE").is_none() {
+        return Some("no page: GPUSKIN_WEB_PAGE is not set; run `cargo xtask test --only browser`".to_owned());
+    }
+    let runs = |program: &str| {
+        let command = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        command.is_ok_and(|status| status.success())
+    };
+    let missing: Vec<&str> = ["chromium", "chromedriver"].into_iter().filter(|program| !runs(program)).collect();
+    let install = "on Debian: apt-get install chromium chromium-driver";
+    (!missing.is_empty()).then(|| format!("{} cannot be run; {install}", missing.join(" and ")))
+}
+
+/// A browser with one page.
+struct Browser {
+    driver: Child,
+    session: String,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = ureq::delete(&self.session).call();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+impl Browser {
+    /// Opens a browser that runs `before` in each page before the page's own scripts.
+    fn open(before: &str) -> Self {
+        // A port that was free a moment ago.
+        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        let driver = Command::new("chromedriver")
+            .arg(format!("--port={port}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver runs");
+        let mut browser = Self { driver, session: String::new() };
+        let address = format!("http://127.0.0.1:{port}");
+        let start = Instant::now();
+        while ureq::get(format!("{address}/status")).call().is_err() {
+            assert!(start.elapsed() < TIMEOUT, "chromedriver does not answer");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            "--use-angle=swiftshader",
+            "--enable-unsafe-swiftshader",
+            "--enable-unsafe-webgpu",
+            "--use-webgpu-adapter=swiftshader",
+            "--ignore-gpu-blocklist",
+            "--window-size=640,480",
+        ];
+        let timeout = TIMEOUT.as_millis() as u64;
+        let options = json!({
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+            "timeouts": { "script": timeout, "pageLoad": timeout },
+        });
+        let body = json!({ "capabilities": { "alwaysMatch": options } });
+        let opened = send(&format!("{address}/session"), &body);
+        let id = opened["sessionId"].as_str().expect("a session");
+        browser.session = format!("{address}/session/{id}");
+        browser.call(
+            "goog/cdp/execute",
+            &json!({ "cmd": "Page.addScriptToEvaluateOnNewDocument", "params": { "source": before } }),
+        );
+        browser
+    }
+
+    fn call(&self, command: &str, body: &Value) -> Value {
+        send(&format!("{}/{command}", self.session), body)
+    }
+
+    /// Opens a page of the served folder.
+    fn go(&self, page: &str) {
+        let address = std::env::var("GPUSKIN_WEB_PAGE").expect("the test needs it");
+        self.call("url", &json!({ "url": format!("{address}{page}") }));
+    }
+
+    /// Runs a script that returns a value.
+    fn script(&self, script: &str) -> Value {
+        self.call("execute/sync", &json!({ "script": script, "args": [] }))
+    }
+
+    /// Waits until a script returns something true, and returns it.
+    fn wait(&self, script: &str) -> Value {
+        let start = Instant::now();
+        loop {
+            let value = self.script(script);
+            if !matches!(value, Value::Null | Value::Bool(false)) {
+                return value;
+            }
+            if start.elapsed() > TIMEOUT {
+                let state =
+                    self.script("return [document.body.dataset.state, document.getElementById('message').textContent]");
+                let log = self.call("se/log", &json!({ "type": "browser" }));
+                panic!("waited for: {script}\npage: {state}\nconsole: {log}");
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+fn send(url: &str, body: &Value) -> Value {
+    let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+    let response = ureq::Agent::from(config).post(url).send_json(body);
+    let mut response = response.unwrap_or_else(|error| panic!("{url}: {error}"));
+    let mut answer: Value =
+        response.body_mut().with_config().limit(64 << 20).read_json().expect("chromedriver sends JSON");
+    let value = answer["value"].take();
+    assert!(value["error"].is_null(), "{url}: {} {}", value["error"], value["message"]);
+    value
+}
+
+/// Measurements of a page on one API.
+struct Measured {
+    /// Positions per model.
+    positions: Vec<Vec<[f32; 3]>>,
+    picture: Vec<u8>,
+    /// CPU time per frame with and without instances, milliseconds.
+    frame_times: [f64; 2],
+}
+
+/// Measures once per API.
+fn measured(api: &'static str) -> &'static Measured {
+    static WEBGPU: OnceLock<Measured> = OnceLock::new();
+    static WEBGL2: OnceLock<Measured> = OnceLock::new();
+    let once = if api == "webgpu" { &WEBGPU } else { &WEBGL2 };
+    once.get_or_init(|| {
+        let browser = Browser::open("");
+        browser.go("measure.html");
+        let script = "const done = arguments[arguments.length - 1];
+            const text = (bytes) => { let s = ''; for (let i = 0; i < bytes.length; i += 8192)
+                s += String.fromCharCode(...bytes.subarray(i, i + 8192)); return btoa(s); };
+            import('/web.js').then(async (web) => { await web.default(); return web.measure_page(arguments[0]); })
+                .then((m) => done({ adapter: m.adapter, positions: m.positions.map(text), picture: text(m.picture),
+                    frameTimes: m.frameTimes }))
+                .catch((error) => done({ failed: String(error) }));";
+        let value = browser.call("execute/async", &json!({ "script": script, "args": [api] }));
+        assert!(value["failed"].is_null(), "{api}: {}", value["failed"]);
+        note!("{api}: {}", value["adapter"]);
+        let bytes = |value: &Value| {
+            let text = value.as_str().expect("base64");
+            base64::engine::general_purpose::STANDARD.decode(text).expect("base64")
+        };
+        let floats = |bytes: Vec<u8>| -> Vec<[f32; 3]> {
+            let float = |at: usize, bytes: &[u8]| f32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+            bytes.chunks_exact(12).map(|bytes| [0, 4, 8].map(|at| float(at, bytes))).collect()
+        };
+        let positions = value["positions"].as_array().expect("a list").iter().map(|v| floats(bytes(v))).collect();
+        let frame_times = [0, 1].map(|i| value["frameTimes"][i].as_f64().expect("a number"));
+        Measured { positions, picture: bytes(&value["picture"]), frame_times }
+    })
+}
+
+/// Compares positions with the CPU reference. `played`: returns the encoding that the API plays.
+fn compare_poses(api: &'static str, played: fn(&'static Model) -> &'static Model, limit: f64) {
+    let measured = measured(api);
+    for (model, positions) in measure::models().into_iter().zip(&measured.positions) {
+        let played = played(model);
+        let cpu = CpuModel::new(played).expect("the model is embedded");
+        let frames = measure::frames(model);
+        let expected: Vec<_> = frames.iter().flat_map(|(record, time)| cpu.vertices(record, *time)).collect();
+        assert!(expected.len() > 10_000 && expected.len() == positions.len(), "{}", positions.len());
+        let distance = |(found, expected): (&[f32; 3], [f32; 3])| -> f64 {
+            (0..3).map(|i| f64::from(found[i] - expected[i]).powi(2)).sum::<f64>().sqrt()
+        };
+        let pairs = positions.iter().zip(expected.iter().map(|vertex| vertex.position.to_array()));
+        let greatest = pairs.map(distance).fold(0.0, |a: f64, b| if b.is_nan() || b > a { b } else { a });
+        let relative = greatest / f64::from(model.meta.rest_bounds.diagonal());
+        note!("{api}: {} in {}: {relative:.2e} of the diagonal", model.meta.name, played.meta.encoding.name());
+        assert!(relative <= limit, "{}: {relative:.2e} of the diagonal", model.meta.name);
+    }
+}
+
+fn poses_match_cpu_reference_with_webgpu() {
+    compare_poses("webgpu", |model| model, WEBGPU_ERROR);
+}
+
+fn poses_match_cpu_reference_with_webgl2() {
+    compare_poses("webgl2", |model| &model.others[0], WEBGL2_ERROR);
+}
+
+/// Native device on Vulkan.
+fn native() -> Option<(wgpu::Device, wgpu::Queue)> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN;
+    let instance = wgpu::Instance::new(descriptor);
+    pollster::block_on(async {
+        let adapter = instance.request_adapter(&Default::default()).await.ok()?;
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits: adapter.limits(),
+            required_features: adapter.features() & gpuskin_rt::CrowdRenderer::OPTIONAL_FEATURES,
+            ..Default::default()
+        };
+        adapter.request_device(&descriptor).await.ok()
+    })
+}
+
+fn compare_pictures(api: &'static str, path: Option<DrawPath>) {
+    let (device, queue) = native().expect("a device, which the test needs");
+    // Polls the device until the picture is read back.
+    let reader = std::thread::spawn({
+        let device = device.clone();
+        move || pollster::block_on(measure::picture(&device, &queue, path)).expect("a picture")
+    });
+    while !reader.is_finished() {
+        let _ = device.poll(wgpu::PollType::Poll);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let expected = reader.join().expect("a picture");
+    let found = &measured(api).picture;
+    assert_eq!(found.len(), expected.len());
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    save(&folder.join(format!("{api}.png")), found);
+    save(&folder.join("native.png"), &expected);
+    let covered = expected.as_chunks::<4>().0.iter().filter(|pixel| **pixel != expected[..4]).count();
+    assert!(covered > 10_000, "only {covered} pixels are covered");
+    let pixels = expected.as_chunks::<4>().0.iter().zip(found.as_chunks::<4>().0);
+    let strays = pixels.clone().filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 2)).count();
+    let share = strays as f64 / pixels.count() as f64;
+    note!("{api}: {:.3} % of the pixels differ by more than 2 of 255 from native", 100.0 * share);
+    assert!(share <= MAX_STRAY_PIXELS, "{:.2} % differ: see {}", 100.0 * share, folder.display());
+}
+
+fn save(path: &Path, rgba: &[u8]) {
+    let file = BufWriter::new(File::create(path).expect("a file to write"));
+    let mut encoder = png::Encoder::new(file, measure::SIZE[0], measure::SIZE[1]);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.write_header().and_then(|mut writer| writer.write_image_data(rgba)).expect("a picture to write");
+}
+
+fn picture_matches_native_with_webgpu() {
+    compare_pictures("webgpu", None);
+}
+
+fn picture_matches_native_with_webgl2() {
+    compare_pictures("webgl2", Some(DrawPath::Direct));
+}
+
+fn instances_that_play_on_cost_little_cpu_time() {
+    for api in ["webgpu", "webgl2"] {
+        let [all, empty] = measured(api).frame_times;
+        note!("{api}: {all:.3} ms per frame with 10,000 instances, {empty:.3} ms without");
+        assert!(all - empty <= MAX_FRAME_MS, "{api}: {all:.3} ms, empty: {empty:.3} ms");
+    }
+}
+
+/// Text of the page's counts: `DRAWN of TOTAL, CULLED culled`.
+const COUNTS: &str = "const t = document.getElementById('drawn').textContent; return /culled/.test(t) && t";
+
+fn page_draws_and_culls_with_both_apis() {
+    for (api, name) in [("webgpu", "WebGPU"), ("webgl2", "WebGL2")] {
+        let browser = Browser::open("");
+        browser.go(&format!("?api={api}&count=400"));
+        let counts = browser.wait(COUNTS);
+        assert_eq!(browser.script("return document.body.dataset.api"), json!(name));
+        let numbers: Vec<u32> =
+            counts.as_str().expect("a text").split(' ').filter_map(|word| word.parse().ok()).collect();
+        note!("{api}: {counts}");
+        let [drawn, culled] = numbers[..] else { panic!("{counts}") };
+        assert!(drawn > 0 && culled > 0 && drawn + culled <= 400, "{counts}");
+        // Another model, and fewer instances.
+        browser.script(
+            "for (const [id, value] of [['model', 'hound'], ['count', '50']]) {
+            const e = document.getElementById(id); e.value = value; e.dispatchEvent(new Event('change')); }",
+        );
+        browser.wait("return document.getElementById('drawn').textContent.includes('of 50,')");
+        assert_eq!(browser.script("return document.body.dataset.state"), json!("running"));
+    }
+}
+
+fn page_says_that_it_needs_an_api() {
+    let browser = Browser::open(
+        "delete Navigator.prototype.gpu; const old = HTMLCanvasElement.prototype.getContext;
+         HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+             return kind.startsWith('webgl') ? null : old.call(this, kind, ...rest); };",
+    );
+    browser.go("");
+    let message = browser
+        .wait("return document.body.dataset.state == 'failed' && document.getElementById('message').textContent");
+    let message = message.as_str().expect("a text");
+    note!("{message}");
+    assert!(message.contains("needs a browser with WebGPU or WebGL2") && message.contains("WebGL2:"), "{message}");
+}
+
+fn page_says_which_file_is_missing_or_cut_off() {
+    let cases = [
+        ("throw new TypeError('Failed to fetch')", "could not be fetched: Failed to fetch"),
+        ("return new Response('', { status: 404, statusText: 'Not Found' })", "could not be fetched: HTTP 404"),
+        (
+            "return new Response((await (await old(url, ...rest)).arrayBuffer()).slice(0, 1000))",
+            "1000 bytes were provided",
+        ),
+        (
+            "const b = new Uint8Array(await (await old(url, ...rest)).arrayBuffer()); b.fill(7, 0, 400); return new Response(b)",
+            "another bake",
+        ),
+    ];
+    for (answer, expected) in cases {
+        let browser = Browser::open(&format!(
+            "const old = window.fetch; window.fetch = async (url, ...rest) => {{
+                 if (!/mesh[^/]*\\.bin$/.test(String(url?.url ?? url))) return old(url, ...rest); {answer}; }};"
+        ));
+        browser.go("?count=10&api=webgl2");
+        let message = browser
+            .wait("return document.body.dataset.state == 'failed' && document.getElementById('message').textContent");
+        let message = message.as_str().expect("a text");
+        note!("{message}");
+        assert!(message.contains("mesh") && message.contains(expected), "{message}");
+    }
+}
+
+fn page_goes_on_after_the_device_is_lost() {
+    let cases = [
+        (
+            "webgpu",
+            "const old = GPUAdapter.prototype.requestDevice; window.devices = [];
+            GPUAdapter.prototype.requestDevice = async function (...args) {
+                const device = await old.apply(this, args); window.devices.push(device); return device; };",
+            "window.devices[0].destroy()",
+        ),
+        (
+            "webgl2",
+            "",
+            "document.querySelector('canvas').getContext('webgl2').getExtension('WEBGL_lose_context').loseContext()",
+        ),
+    ];
+    for (api, before, lose) in cases {
+        let browser = Browser::open(before);
+        browser.go(&format!("?api={api}&count=100"));
+        browser.wait(COUNTS);
+        browser.script(&format!(
+            "window.states = []; new MutationObserver(() => window.states.push(document.body.dataset.state))
+                 .observe(document.body, {{ attributes: true }});
+             document.getElementById('drawn').textContent = ''; {lose}"
+        ));
+        browser.wait("return window.states.includes('lost')");
+        browser.wait("return window.states.at(-1) == 'running'");
+        let counts = browser.wait(COUNTS);
+        note!("{api}: after the loss, {counts}");
+    }
+}
