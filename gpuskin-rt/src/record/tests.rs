@@ -43,7 +43,7 @@ fn record_is_a_transform_and_ten_words() {
     let words = record.played([5, 6]);
     assert_eq!((&words[..2], &words[10..]), (&NOW.words()[..], &[5, 6][..]));
     assert_eq!(InstanceRecord::new(record.transform(), words), record);
-    let look = Appearance { tint: [1, 2, 3, 4], hidden: 9, custom: [5, 6] };
+    let look = crate::Appearance { tint: [1, 2, 3, 4], hidden: 9, custom: [5, 6] };
     let place = PlaceRecord::new(record.transform(), &look);
     assert_eq!(place.appearance(&words), look);
     let (found, set) = (place.transform(), record.transform());

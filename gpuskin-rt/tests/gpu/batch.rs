@@ -15,7 +15,7 @@ fn test_model(number: usize) -> TestModel {
     let format = VertexFormat { packing, tangent: number % 3 == 1, color: number % 3 == 2 };
     let bones = [4, 1, 30, 7][number % 4];
     let mut recipe = Recipe::random(&mut Random(number as u64 + 7), Encoding::LocalPacked, format, bones);
-    recipe.materials = vec![Material { double_sided: number % 2 == 0, ..plain([1.0; 4]) }; 1 + number % 2];
+    recipe.materials = vec![Material { double_sided: number.is_multiple_of(2), ..plain([1.0; 4]) }; 1 + number % 2];
     let mut test = recipe.build(|_, _| Pose::REST).with_bounds();
     let meta = &mut test.model.meta;
     let part = |p: &MeshPart, share: u32| IndexRange {
@@ -162,7 +162,7 @@ pub fn batched_pictures_match_single_crowds() {
         assert_same(&mut scenes, 4, MODELS, "instances despawned and moved");
         for Scene { crowds, ids, .. } in &scenes {
             // Few changes of several crowds, and all instances of one that has many.
-            for (crowd, ids) in crowds.iter().zip(ids).filter(|(crowd, _)| crowd.len() > 0) {
+            for (crowd, ids) in crowds.iter().zip(ids).filter(|(crowd, _)| !crowd.is_empty()) {
                 let at = |i: usize| Transform::at([i as f32 * 0.3 - 9.0, (i % 5) as f32, 4.0]).facing(i as f32);
                 let transforms: Vec<_> = (0..ids.len()).map(at).collect();
                 crowd.set_transforms(ids, &transforms).unwrap();

@@ -142,10 +142,7 @@ pub fn cpu_culls_where_there_is_no_compute() {
             }
             assert!(shown > 3000, "only {shown} pixels are covered");
             let explained = culled.crowd.explain(&culled.renderer);
-            assert_eq!(
-                (explained.path, explained.culling.clone()),
-                (DrawPath::Direct, CullingState::OnCpu { views: 2 })
-            );
+            assert_eq!((explained.path, explained.culling), (DrawPath::Direct, CullingState::OnCpu { views: 2 }));
         }
     }
 }
