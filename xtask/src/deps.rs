@@ -47,6 +47,9 @@ const OPENGL: Need = Need {
 /// The tests trace the files that a build script writes.
 const STRACE: Need = Need { name: "strace", packages: &["strace"], present: || in_path("strace") };
 
+/// The tests open the report's page.
+const CHROMIUM: Need = Need { name: "Chromium", packages: &["chromium"], present: || in_path("chromium") };
+
 /// Finds missing dependencies. Installs them, or returns an error that says how to.
 pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
     // On other systems, drivers come with the system.
@@ -59,7 +62,7 @@ pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
         Needs::Compiler => missing(&[&CPP]),
         Needs::OneApi if (OPENGL.present)() => missing(&[&CPP]),
         Needs::OneApi => missing(&[&CPP, &VULKAN]),
-        Needs::BothApis => missing(&[&CPP, &VULKAN, &OPENGL, &STRACE]),
+        Needs::BothApis => missing(&[&CPP, &VULKAN, &OPENGL, &STRACE, &CHROMIUM]),
     };
     if missing.is_empty() {
         return Ok(());
