@@ -17,6 +17,7 @@ mod bounds;
 mod clip;
 mod curve;
 mod drawn;
+mod location;
 mod mesh;
 mod motion;
 mod normals;
@@ -36,12 +37,13 @@ use mesh::MeasuredMesh;
 pub(crate) use curve::GreatestError;
 pub use curve::{CurvePoint, ErrorCurve};
 pub use drawn::{DrawnModel, drawn_pose, playback_at};
+pub(crate) use location::ErrorLocation;
 pub use motion::{MotionQuery, motion_within};
 pub use sample_times::MeasuredTimes;
 pub(crate) use sample_times::{SampleTime, SampleTimes};
 pub(crate) use stepped_vertices::SteppedVertices;
 pub use tally::ClipErrors;
-pub(crate) use tally::{ErrorLocation, ErrorTally, MeasuredClip, measure_all};
+pub(crate) use tally::{ErrorTally, MeasuredClip, measure_all};
 
 /// Measures every clip of a model. Returns the errors and the curve of each.
 pub fn measure(

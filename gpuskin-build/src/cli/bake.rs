@@ -47,7 +47,7 @@ pub(super) const COMMAND: Command = Command {
         option(
             "compare",
             "OLD.json",
-            "list what changed since an earlier report: in the report, else as Markdown on standard output",
+            "list what changed since an earlier report: in the report,\nelse as Markdown on standard output",
         ),
     ],
     notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the times of\n\

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorLocation, SampleTime, SampleTimes};
+use super::location::ErrorLocation;
+use super::{SampleTime, SampleTimes};
 use crate::vector_math::Lanes;
 
 /// Maximum number of points of the curves of a model, at frames and between them each.

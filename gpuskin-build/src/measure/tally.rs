@@ -4,6 +4,7 @@ use gpuskin_rt::internals::{Aabb, ErrorInfo};
 use rayon::prelude::*;
 
 use super::curve::{CurveRecorder, ErrorCurve};
+use super::location::ErrorLocation;
 use super::{SampleTime, SampleTimes, SteppedVertices};
 use crate::vector_math::{Lanes, greatest_lanes, least_lanes};
 
@@ -89,14 +90,6 @@ fn rounds(sample_times: &[SampleTime]) -> (Vec<SampleTime>, Vec<SampleTime>) {
         some.map(|(_, sample)| *sample).collect()
     };
     (those(true), those(false))
-}
-
-/// Time and location of a sample. Orders by time, then by vertex.
-#[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
-pub(crate) struct ErrorLocation {
-    pub(crate) seconds: f64,
-    pub(crate) vertex: u32,
-    pub(crate) bone: u32,
 }
 
 /// Statistics over some sample times of a clip: maximum and distribution of distances, greatest
