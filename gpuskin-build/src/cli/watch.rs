@@ -60,7 +60,11 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
             false => inputs = read,
         }
         inputs.insert(manifest.clone());
-        before.extended(&inputs).wait_for_change();
+        // A file that was unknown before the bake may have changed after it was read: another bake, from
+        // the cache, finds out.
+        if before.has(&inputs) {
+            before.extended(&inputs).wait_for_change();
+        }
     }
 }
 

@@ -34,6 +34,11 @@ impl Snapshot {
         Self(paths.iter().map(|path| (path.clone(), known(path))).collect())
     }
 
+    /// Whether the snapshot has all of these files.
+    pub(super) fn has(&self, paths: &BTreeSet<PathBuf>) -> bool {
+        paths.iter().all(|path| self.0.contains_key(path))
+    }
+
     fn now(&self) -> Self {
         Self::of(self.0.keys())
     }

@@ -91,10 +91,13 @@ impl Server {
 }
 
 impl Publisher {
-    /// Publishes the result of a bake.
+    /// Publishes the result of a bake, unless it is that of the last one.
     pub(super) fn publish(&self, data: &PageData<'_>, failed: bool) {
-        let (page, json) = (data.to_html().into(), data.to_json().into());
+        let (page, json): (Arc<str>, Arc<str>) = (data.to_html().into(), data.to_json().into());
         let mut bake = self.lock();
+        if bake.number > 0 && bake.data == json {
+            return;
+        }
         *bake = PublishedBake { number: bake.number + 1, failed, page, data: json };
         self.0.published.notify_all();
     }
