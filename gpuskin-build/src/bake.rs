@@ -3,6 +3,7 @@
 mod assemble;
 mod attempt;
 pub(crate) mod baked_model;
+mod budgets;
 mod choose;
 mod files;
 mod loops;
@@ -27,8 +28,9 @@ use plan::ModelOutline;
 
 pub use crate::frames::FrameGrid;
 pub use crate::geometry::Dropped;
-pub use crate::measure::ClipErrors;
+pub use crate::measure::{ClipErrors, CurvePoint, ErrorCurve};
 pub use baked_model::{BakedModel, Trace};
+pub use budgets::{ErrorBudget, ErrorBudgets};
 pub use choose::Candidate;
 pub use files::EMBED_LIMIT;
 pub use loops::{ClipLoop, LoopChange};

@@ -8,6 +8,7 @@ use crate::bake::BakedModel;
 use crate::bake_job::{BakeJob, BakeScope, BakeSummary};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
+use crate::report::{Report, ReportFile, ReportKind};
 
 /// Bakes without optimisation that take longer than this give a warning. Shorter ones do not:
 /// models are baked only when they change, not in every build.
@@ -24,6 +25,9 @@ const MAX_UNOPTIMISED_BAKE: Duration = Duration::from_secs(10);
 /// default. The environment variable `GPUSKIN_CACHE` names a folder that several build scripts,
 /// checkouts or machines share instead; `GPUSKIN_SHARED_CACHE` names a bucket behind it (feature
 /// `shared-cache`).
+///
+/// The environment variable `GPUSKIN_REPORT` names a file for a report of the bake, `.html`,
+/// `.json` or `.md`: sizes, errors over time, and diagnostics, also of a bake that fails.
 ///
 /// # Example
 /// ```no_run
@@ -46,7 +50,7 @@ pub fn try_build(manifest: impl AsRef<Path>) -> Result<Built, BuildError> {
     let start = Instant::now();
     let result = bake_to_out_dir(manifest, &mut inputs);
     inputs.iter().for_each(|input| println!("cargo::rerun-if-changed={}", input.display()));
-    for variable in ["GPUSKIN_CACHE", "GPUSKIN_SHARED_CACHE", "GPUSKIN_SHARED_CACHE_MODE"] {
+    for variable in ["GPUSKIN_CACHE", "GPUSKIN_REPORT", "GPUSKIN_SHARED_CACHE", "GPUSKIN_SHARED_CACHE_MODE"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let mut baked = result.map_err(|diagnostics| BuildError { diagnostics })?;
@@ -80,16 +84,36 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built,
     })?;
     let out = Path::new(&out_dir);
     let cache = Cache::shared().unwrap_or_else(|| Cache::of_script(out)).with_shared_from_environment();
+    let report = report_file()?;
     match job(path, out, Some(&cache)).run(false) {
         Ok(BakeSummary { models, warnings, inputs: read, .. }) => {
             inputs.extend(read.iter().cloned());
+            if let Some(file) = report {
+                file.write(&Report::new(&models, &warnings), None)?;
+            }
             Ok(Built { models, inputs: read, warnings })
         }
-        Err(failed) => {
+        Err(mut failed) => {
             inputs.extend(failed.inputs);
+            if let Some(Err(diagnostic)) =
+                report.map(|file| file.write(&Report::of_failure(path, None, &failed.diagnostics), None))
+            {
+                failed.diagnostics.push(diagnostic);
+            }
             Err(failed.diagnostics)
         }
     }
+}
+
+/// Returns the file that `GPUSKIN_REPORT` names. An empty variable names none.
+fn report_file() -> Result<Option<ReportFile>, Diagnostic> {
+    let Some(path) = std::env::var_os("GPUSKIN_REPORT").filter(|path| !path.is_empty()) else { return Ok(None) };
+    let (expected, path) = (ReportKind::ENDINGS, PathBuf::from(path));
+    ReportFile::new(&path).map(Some).ok_or_else(|| {
+        let message = format!("GPUSKIN_REPORT is {}: expected a {expected} file", path.display());
+        Diagnostic::error(DiagnosticCode::OutputFailed, message)
+            .help("name a file for the report, or unset the variable")
+    })
 }
 
 /// Bakes a manifest into any folder and prints nothing: for tools that are neither build scripts

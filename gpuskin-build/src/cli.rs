@@ -1,5 +1,5 @@
-//! The command-line interface: `bake`, `cache`, `inspect`, `new`, `pose`, `preview`, `schema`
-//! and `view`.
+//! The command-line interface: `bake`, `cache`, `inspect`, `new`, `pose`, `preview`, `schema`,
+//! `view` and `watch`.
 //!
 //! The binary `gpuskin` only calls [`main`]. The xtask of a project can do the same:
 //!
@@ -21,9 +21,11 @@ mod outcome;
 mod picture;
 mod pose;
 mod preview;
+mod progress;
 mod schema;
 mod text;
 mod view;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -38,7 +40,7 @@ use crate::suggest::closest;
 /// A subcommand: its arguments and its function.
 type Subcommand = (&'static Command, fn(&Args) -> Result<CommandOutput, Failure>);
 
-const COMMANDS: [Subcommand; 8] = [
+const COMMANDS: [Subcommand; 9] = [
     (&bake::COMMAND, bake::run),
     (&cache::COMMAND, cache::run),
     (&inspect::COMMAND, inspect::run),
@@ -47,6 +49,7 @@ const COMMANDS: [Subcommand; 8] = [
     (&preview::COMMAND, preview::run),
     (&schema::COMMAND, schema::run),
     (&view::COMMAND, view::run),
+    (&watch::COMMAND, watch::run),
 ];
 
 /// Runs the command given by the arguments of the process.

@@ -69,6 +69,7 @@ mod pose;
 mod pose_extent;
 #[cfg(feature = "gpu")]
 mod preview;
+mod report;
 mod root_motion;
 mod sample;
 mod shard;

@@ -15,7 +15,9 @@ mod bone_matrices;
 mod bone_term;
 mod bounds;
 mod clip;
+mod curve;
 mod drawn;
+mod location;
 mod mesh;
 mod motion;
 mod normals;
@@ -32,22 +34,25 @@ use crate::model::Model;
 use clip::ClipWork;
 use mesh::MeasuredMesh;
 
+pub(crate) use curve::GreatestError;
+pub use curve::{CurvePoint, ErrorCurve};
 pub use drawn::{DrawnModel, drawn_pose, playback_at};
+pub(crate) use location::ErrorLocation;
 pub use motion::{MotionQuery, motion_within};
 pub use sample_times::MeasuredTimes;
 pub(crate) use sample_times::{SampleTime, SampleTimes};
 pub(crate) use stepped_vertices::SteppedVertices;
 pub use tally::ClipErrors;
-pub(crate) use tally::{ErrorLocation, ErrorTally, MeasuredClip, measure_all};
+pub(crate) use tally::{ErrorTally, MeasuredClip, measure_all};
 
-/// Measures every clip of a model.
+/// Measures every clip of a model. Returns the errors and the curve of each.
 pub fn measure(
     model: &Model,
     grids: &[FrameGrid],
     records: &[ClipRecord],
     drawn: &DrawnModel<'_>,
     times: MeasuredTimes,
-) -> Vec<ClipErrors> {
+) -> Vec<(ClipErrors, ErrorCurve)> {
     let mesh = MeasuredMesh::new(model, drawn);
     let work = |i| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, times);
     measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices)

@@ -1,5 +1,7 @@
 //! Formatting of numbers with units.
 
+use gpuskin_rt::internals::{Encoding, TexelFormat};
+
 /// Formats a length in metres with a suitable unit, such as `0.412 mm`.
 pub fn length(metres: f32) -> String {
     let size = f64::from(metres.abs());
@@ -37,6 +39,27 @@ pub fn digits(number: f64) -> String {
         size if size < 9.995 => format!("{number:.2}"),
         size if size < 99.95 => format!("{number:.1}"),
         _ => format!("{number:.0}"),
+    }
+}
+
+/// Formats a byte count: `1.2 MiB`.
+pub fn bytes(count: u64) -> String {
+    match count {
+        0..10_240 => format!("{count} B"),
+        10_240..1_048_576 => format!("{} KiB", digits(count as f64 / 1024.0)),
+        _ => format!("{} MiB", digits(count as f64 / 1_048_576.0)),
+    }
+}
+
+/// Returns the name of the texel format of an encoding, as in the WebGPU specification but for case.
+pub fn texel_format(encoding: Encoding) -> &'static str {
+    match encoding.format() {
+        TexelFormat::R32Uint => "R32Uint",
+        TexelFormat::Rgba8Uint => "RGBA8Uint",
+        TexelFormat::Rgba16Uint => "RGBA16Uint",
+        TexelFormat::Rgba32Uint => "RGBA32Uint",
+        TexelFormat::Rgba16Float => "RGBA16F",
+        TexelFormat::Rgba32Float => "RGBA32F",
     }
 }
 

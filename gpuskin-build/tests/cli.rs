@@ -121,7 +121,7 @@ fn command_line_errors_are_specific() {
 fn help_names_all_commands() {
     let output = gpuskin(&["--help"]);
     assert!(output.status.success());
-    for command in ["bake", "cache", "inspect", "new", "pose", "preview", "schema", "view"] {
+    for command in ["bake", "cache", "inspect", "new", "pose", "preview", "schema", "view", "watch"] {
         assert!(text(&output.stdout).contains(&format!("\n  {command}")));
         let help = gpuskin(&[command, "--help"]);
         let help_text = text(&help.stdout);

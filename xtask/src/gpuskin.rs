@@ -1,4 +1,4 @@
-//! `bake`, `inspect`, `pose`, `preview` and `view`: the command line of gpuskin-build, with this repository's manifest.
+//! `bake`, `inspect`, `pose`, `preview`, `view` and `watch`: the command line of gpuskin-build, with this repository's manifest.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};

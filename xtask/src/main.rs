@@ -32,6 +32,7 @@ Usage: cargo xtask COMMAND
   pose     writes the vertices of a clip at given times
   preview  draws contact sheets of a model
   view     shows a model in a window, or writes a picture of it
+  watch    bakes whenever a model is saved, and shows the report in a browser
 
 More: cargo xtask COMMAND --help
 ";
@@ -64,7 +65,9 @@ fn main() -> ExitCode {
         Some("bless") => bless::run(rest),
         Some("torture") => torture::run(rest),
         Some("bench") => bench::run(rest),
-        Some(name @ ("bake" | "cache" | "inspect" | "pose" | "preview" | "view")) => return gpuskin::run(name, rest),
+        Some(name @ ("bake" | "cache" | "inspect" | "pose" | "preview" | "view" | "watch")) => {
+            return gpuskin::run(name, rest);
+        }
         Some("-h" | "--help" | "help") => {
             print!("{HELP}");
             Ok(())

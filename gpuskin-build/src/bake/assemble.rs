@@ -7,6 +7,7 @@ use gpuskin_rt::internals::{Encoding, ErrorInfo, MAX_LODS, Normals};
 
 use super::attempt::{Attempt, AttemptSource, ErrorLimits};
 use super::baked_model::{BakedModel, Trace};
+use super::budgets::ErrorBudgets;
 use super::choose::{Choice, EncodingChoice, limits};
 use super::files::{self, BakedMaterials, FileSet};
 use super::options::{BakeOptions, Stage};
@@ -32,7 +33,9 @@ pub(super) fn assemble(
 ) -> Option<(BakedModel, BTreeMap<String, Vec<u8>>)> {
     options.report(entry, Stage::Encode);
     let within = Label::model(&outline.model.name);
-    let ErrorLimits { encoding: tolerance, normal, .. } = limits(&entry.tolerances, outline.diagonal);
+    let limits = limits(&entry.tolerances, outline.diagonal);
+    let ErrorLimits { encoding: tolerance, normal, .. } = limits;
+    let budgets = ErrorBudgets::new(&limits, &entry.tolerances);
     let kept = KeptInfluences::new(&outline.model, entry.influences, tolerance, normal);
     let geometry = Geometry::new(&outline.model, &kept);
     let source = AttemptSource { outline, bones: &geometry, normals: entry.normals, tolerance };
@@ -102,13 +105,27 @@ pub(super) fn assemble(
             let levels = detail.levels(attempt.plan.encoding);
             files::write(manifest.storage, source, &attempt, levels, still.as_ref(), &colors, n == 0)
         };
-        let Attempt { plan, errors, .. } = attempt;
+        let Attempt { plan, errors, curves, .. } = attempt;
         let geometry = source.geometry(plan.encoding);
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
         let trace = Some(Trace { plan, baked_of_source });
         let loops = outline.clips.iter().map(|clip| clip.loops).collect();
         let fetched = manifest.storage == Storage::Fetch;
-        (BakedModel { meta, payloads, fetched, errors, loops, dropped, candidates, others: Vec::new(), trace }, files)
+        let others = Vec::new();
+        let made = BakedModel {
+            meta,
+            payloads,
+            fetched,
+            errors,
+            curves,
+            budgets,
+            loops,
+            dropped,
+            candidates,
+            others,
+            trace,
+        };
+        (made, files)
     });
     let (mut model, mut files) = made.next()?;
     for (other, its_files) in made {

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
-use crate::measure::{self, ClipErrors, DrawnModel, MeasuredTimes, MotionQuery};
+use crate::measure::{self, ClipErrors, DrawnModel, ErrorCurve, MeasuredTimes, MotionQuery};
 use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode;
@@ -102,6 +102,8 @@ pub(super) struct Attempt {
     pub(super) texels: encode::EncodedTexture,
     pub(super) mesh: PackedMesh,
     pub(super) errors: Vec<ClipErrors>,
+    /// Error of each clip over time.
+    pub(super) curves: Vec<ErrorCurve>,
     /// Errors at a few frames of each clip, if they were measured.
     probed: OnceLock<Vec<ClipErrors>>,
     /// Poses that the encoding cannot store, each with the index of its clip.
@@ -177,7 +179,17 @@ impl Attempt {
         let PackedVertices { mesh, probed } =
             PackedMesh::choose(source, &plan, &texels, limits, precision.full_vertices);
         let probed = probed.map_or_else(OnceLock::new, OnceLock::from);
-        Ok(Self { plan, texels, mesh, errors: Vec::new(), probed, misfits, rates: rates.to_vec(), precision })
+        Ok(Self {
+            plan,
+            texels,
+            mesh,
+            errors: Vec::new(),
+            curves: Vec::new(),
+            probed,
+            misfits,
+            rates: rates.to_vec(),
+            precision,
+        })
     }
 
     /// Encodes the model again with a smaller budget and full vertices; `None` if the encoding has no
@@ -228,7 +240,7 @@ impl Attempt {
 
     /// Measures the errors.
     pub(super) fn measure(&mut self, source: AttemptSource<'_>, times: MeasuredTimes) {
-        self.errors = self.mesh.measure(source, &self.plan, &self.texels, times);
+        (self.errors, self.curves) = self.mesh.measure(source, &self.plan, &self.texels, times).into_iter().unzip();
     }
 
     /// Bytes on the GPU that depend on the encoding: animation and vertices.
@@ -380,7 +392,8 @@ impl PackedMesh {
     }
 
     fn probe(&self, source: AttemptSource<'_>, plan: &BakePlan, texels: &encode::EncodedTexture) -> Vec<ClipErrors> {
-        self.measure(source, plan, texels, MeasuredTimes::Some(PROBES))
+        let measured = self.measure(source, plan, texels, MeasuredTimes::Some(PROBES));
+        measured.into_iter().map(|(errors, _)| errors).collect()
     }
 
     fn measure(
@@ -389,7 +402,7 @@ impl PackedMesh {
         plan: &BakePlan,
         texels: &encode::EncodedTexture,
         times: MeasuredTimes,
-    ) -> Vec<ClipErrors> {
+    ) -> Vec<(ClipErrors, ErrorCurve)> {
         let measure = if plan.encoding.is_vertex() { vertex_mode::measure } else { measure::measure };
         measure(&plan.model, &plan.grids, &plan.records, &self.drawn(source, texels), times)
     }

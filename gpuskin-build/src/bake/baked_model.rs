@@ -3,11 +3,12 @@
 use gpuskin_rt::internals::vertex::{self, Vertex};
 use gpuskin_rt::internals::{Data, MeshInfo, Metadata, Model, Payload, Texels};
 
+use super::budgets::ErrorBudgets;
 use super::choose::Candidate;
 use super::loops::ClipLoop;
 use super::plan::BakePlan;
 use crate::geometry::Dropped;
-use crate::measure::ClipErrors;
+use crate::measure::{ClipErrors, ErrorCurve};
 
 /// A baked model: its metadata, with clips, errors and sizes, and its variants for other devices.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -24,6 +25,12 @@ pub struct BakedModel {
     /// Errors of each clip, more detailed than in the metadata.
     #[doc(hidden)]
     pub errors: Vec<ClipErrors>,
+    /// Error of each clip over time.
+    #[doc(hidden)]
+    pub curves: Vec<ErrorCurve>,
+    /// Tolerances of the errors.
+    #[doc(hidden)]
+    pub budgets: ErrorBudgets,
     /// Whether each clip loops, and how far its ends are apart.
     #[doc(hidden)]
     pub loops: Vec<ClipLoop>,

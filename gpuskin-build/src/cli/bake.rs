@@ -1,22 +1,21 @@
 //! `bake`: bakes a manifest into files, and prints their sizes and errors.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::Mutex;
 
 use gpuskin_rt::internals::{ColorFormat, Encoding};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
 use super::cache_folder::{self, CachePlace};
 use super::outcome::{CommandOutput, Failure, load, print_error};
+use super::progress::ProgressDisplay;
 use super::text::{Table, bytes, clip_table, count, level_table, model_line, worst};
-use crate::bake::{BakeOptions, BakedModel, ClipErrors, ClipLoop, LoopChange, Stage};
-use crate::bake_job::{BakeJob, BakeScope};
+use crate::bake::{BakeFailure, BakeOptions, BakedModel, ClipErrors, ClipLoop, LoopChange};
+use crate::bake_job::{BakeJob, BakeScope, BakeSummary};
 use crate::cache::{Cache, SharedMode};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::output::Difference;
+use crate::report::{Comparison, Report, ReportFile, ReportKind};
 use crate::shard::Shard;
 use crate::units::{digits, length};
 
@@ -40,6 +39,16 @@ pub(super) const COMMAND: Command = Command {
         switch("merge", "bake everything, but fail for a model that no shard has baked"),
         MESSAGE_FORMAT,
         switch("explain", "print every encoding that the devices support, and why it was not chosen"),
+        option(
+            "report",
+            "FILE",
+            "also write sizes, errors over time and diagnostics to FILE.html, FILE.json or FILE.md",
+        ),
+        option(
+            "compare",
+            "OLD.json",
+            "list what changed since an earlier report: in the report,\nelse as Markdown on standard output",
+        ),
     ],
     notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the times of\n\
             the baked frames, `motion` also between the frames.",
@@ -54,6 +63,8 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         return Err(Failure::Usage(reason.to_owned()));
     }
     let scope = scope(args)?;
+    let report = report_file(args)?;
+    let old = args.path("compare").map(|path| Report::read(&path)).transpose()?;
     let path = args.manifest();
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let out = args.path("out").unwrap_or_else(|| folder.join("baked"));
@@ -86,17 +97,28 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     }
     if args.has("check") {
         let result = job.check();
-        progress.bar.finish_and_clear();
-        let (done, differences) = result?;
+        progress.clear();
+        let (done, differences) = match result {
+            Ok(result) => result,
+            Err(failed) => return Err(report_failure(report.as_ref(), &path, model, failed)),
+        };
+        write_report(report.as_ref(), old.as_ref(), &done)?;
         check(&differences, &out, model)?;
         return Ok(CommandOutput {
             text: format!("{}{} is up to date\n", done.text, out.display()),
             warnings: done.warnings,
         });
     }
-    let result = job.run(true);
-    progress.bar.finish_and_clear();
-    let done = result?;
+    // A report needs the models, also if there is nothing to do.
+    let result = job.run(report.is_none() && old.is_none());
+    progress.clear();
+    let done = match result {
+        Ok(done) => done,
+        Err(failed) => return Err(report_failure(report.as_ref(), &path, model, failed)),
+    };
+    if let Some(text) = write_report(report.as_ref(), old.as_ref(), &done)? {
+        return Ok(CommandOutput { text, warnings: done.warnings });
+    }
     let mut text = done.text;
     let size = bytes(done.bytes);
     let _ = writeln!(text, "{} of {} baked", count(done.baked as u64, "model", "models"), done.count);
@@ -119,6 +141,52 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         );
     }
     Ok(CommandOutput { text, warnings: done.warnings })
+}
+
+/// Returns the file of `--report`.
+fn report_file(args: &Args) -> Result<Option<ReportFile>, Failure> {
+    let flag = ["report", "compare"].into_iter().find(|flag| args.has(flag));
+    if let Some(flag) = flag.filter(|_| args.has("dry-run")) {
+        let reason = "exclude each other: errors are known only after a bake";
+        return Err(Failure::Usage(format!("`--{flag}` and `--dry-run` {reason}")));
+    }
+    let Some(path) = args.path("report") else { return Ok(None) };
+    let invalid = || {
+        let expected = ReportKind::ENDINGS;
+        Failure::Usage(format!("invalid value `{}` for `--report`: expected a {expected} file", path.display()))
+    };
+    ReportFile::new(&path).map(Some).ok_or_else(invalid)
+}
+
+/// Writes the report. Without a file, returns the changes since the old report as Markdown.
+fn write_report(
+    file: Option<&ReportFile>,
+    old: Option<&Report>,
+    done: &BakeSummary,
+) -> Result<Option<String>, Failure> {
+    if file.is_none() && old.is_none() {
+        return Ok(None);
+    }
+    let report = Report::new(&done.models, &done.warnings);
+    let comparison = old.map(|old| Comparison::new(old, &report));
+    match file {
+        Some(file) => {
+            file.write(&report, comparison.as_ref())?;
+            Ok(None)
+        }
+        None => Ok(comparison.map(|comparison| comparison.to_markdown())),
+    }
+}
+
+/// Writes the report of a failed bake, and returns its diagnostics.
+fn report_failure(file: Option<&ReportFile>, manifest: &Path, model: Option<&str>, failed: BakeFailure) -> Failure {
+    let mut diagnostics = failed.diagnostics;
+    if let Some(file) = file
+        && let Err(diagnostic) = file.write(&Report::of_failure(manifest, model, &diagnostics), None)
+    {
+        diagnostics.push(diagnostic);
+    }
+    diagnostics.into()
 }
 
 /// Adds the shared cache given by the arguments.
@@ -312,35 +380,4 @@ fn planned(model: &BakedModel) -> String {
         );
     }
     text
-}
-
-/// Progress bar on standard error, if that is a terminal.
-struct ProgressDisplay {
-    bar: ProgressBar,
-    /// Stages completed per model.
-    reached: Mutex<BTreeMap<String, u64>>,
-}
-
-impl ProgressDisplay {
-    fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is valid");
-        bar.set_style(style);
-        Self { bar, reached: Mutex::default() }
-    }
-
-    fn report(&self, model: &str, stage: Stage) {
-        let doing = match stage {
-            Stage::Import => "reading",
-            Stage::Encode => "encoding",
-            Stage::Measure => "measuring",
-            Stage::Done => "finished",
-        };
-        let mut reached = self.reached.lock().expect("no code panics while it holds the lock");
-        reached.insert(model.to_owned(), stage as u64);
-        // All models are read before the first is encoded, so the total is soon complete.
-        self.bar.set_length(reached.len() as u64 * Stage::Done as u64);
-        self.bar.set_position(reached.values().sum());
-        self.bar.set_message(format!("{model}: {doing}"));
-    }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::units::{digits, length};
-use gpuskin_rt::internals::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, MeshInfo, Metadata, TexelFormat};
+pub(super) use crate::units::bytes;
+use crate::units::{digits, length, texel_format};
+use gpuskin_rt::internals::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, MeshInfo, Metadata};
 
 /// A text table. Cells are padded to the width of their column.
 pub(super) struct Table {
@@ -42,15 +43,6 @@ impl Table {
             text.push('\n');
         }
         text
-    }
-}
-
-/// Formats a byte count: `1.2 MiB`.
-pub(super) fn bytes(count: u64) -> String {
-    match count {
-        0..10_240 => format!("{count} B"),
-        10_240..1_048_576 => format!("{} KiB", digits(count as f64 / 1024.0)),
-        _ => format!("{} MiB", digits(count as f64 / 1_048_576.0)),
     }
 }
 
@@ -118,14 +110,7 @@ pub(super) fn texture_line(
     vertices: usize,
     clips: usize,
 ) -> String {
-    let format = match encoding.format() {
-        TexelFormat::R32Uint => "R32Uint",
-        TexelFormat::Rgba8Uint => "RGBA8Uint",
-        TexelFormat::Rgba16Uint => "RGBA16Uint",
-        TexelFormat::Rgba32Uint => "RGBA32Uint",
-        TexelFormat::Rgba16Float => "RGBA16F",
-        TexelFormat::Rgba32Float => "RGBA32F",
-    };
+    let format = texel_format(encoding);
     [
         encoding.name().to_owned(),
         count(bones as u64, "bone", "bones"),

@@ -142,12 +142,14 @@ codes! {
     OutputFailed, "output::failed", "A file cannot be written.", "check that the folder is writable, and that the disk is not full";
     OutputDiffers, "output::differs", "A file in the output folder differs from the result of the bake.", "bake again, and commit the files that it writes";
     OutputOtherModels, "output::other_models", "The output folder has other models, which baking a single model would remove.", "leave out --model to bake all models, or choose another folder with --out";
+    ReportInvalid, "report::invalid", "A file to compare with is not a report of this version.", "pass a report that this version wrote with `gpuskin bake --report FILE.json`";
     ScriptOutDir, "script::no_out_dir", "`build` was called outside of a build script.", "use `gpuskin bake`, or gpuskin_build::bake_into";
     ScriptSlow, "script::unoptimised", "Baking took long, because build scripts are compiled without optimisation.", "set `opt-level = 3` under [profile.dev.build-override]";
     GpuMissing, "gpu::none", "No GPU was found, or this build was compiled without GPU support.", "install a Vulkan driver, or build with the feature `gpu`";
     GpuFailed, "gpu::failed", "The GPU reported an error.", "update the GPU driver, or choose another adapter with WGPU_ADAPTER_NAME";
     InspectFile, "inspect::unknown_file", "A file was not written by gpuskin.", "pass the folder of a baked model, or an anim-*.ktx2 or color-*.ktx2 file in it";
     ViewWindow, "view::no_window", "No window can be opened.", "pass --out FILE.png, or build gpuskin-build with the feature `view` and run it on a desktop";
+    WatchPort, "watch::port", "The port for the report cannot be used.", "pass another --port, or leave the flag out to use the next free one";
     PreviewMask, "preview::no_mask", "A model does not have the requested mask.", "use the name of a mask in [model.masks]";
     PreviewPart, "preview::no_part", "A model does not have the requested part.", "use the name of a part in [model.parts]";
     PreviewLod, "preview::no_lod", "A model does not have the requested level of detail.", "choose a lower level; 0 is the finest";

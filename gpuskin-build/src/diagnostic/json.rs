@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::{Diagnostic, DiagnosticSubject, Diagnostics};
 
@@ -54,6 +55,11 @@ impl Diagnostic {
             related: spans.collect(),
         };
         serde_json::to_string(&object).expect("plain data always serialises")
+    }
+
+    /// Returns the object of [`Self::to_json`] as part of a larger JSON value.
+    pub(crate) fn to_raw_json(&self) -> Box<RawValue> {
+        RawValue::from_string(self.to_json()).expect("to_json() returns JSON")
     }
 
     fn span<'a>(&'a self, span: &Range<usize>, label: Option<&'a str>) -> Option<JsonSpan<'a>> {

@@ -4,11 +4,11 @@ use gpuskin_rt::internals::{ClipRecord, Normals};
 
 use super::bone_matrices::BoneMatrices;
 use super::bounds::ErrorBounds;
-use super::mesh::{FourPoints, MeasuredMesh, WeldedPoint};
+use super::mesh::{FourPoints, MeasuredMesh, PointGroup, WeldedPoint};
 use super::normals::{DRAWN, NormalMatrices, SOURCE, WidestAngle};
 use super::{
-    DrawnModel, ErrorLocation, ErrorTally, MeasuredClip, MeasuredTimes, SampleTime, SampleTimes, SteppedVertices,
-    drawn_pose,
+    DrawnModel, ErrorLocation, ErrorTally, GreatestError, MeasuredClip, MeasuredTimes, SampleTime, SampleTimes,
+    SteppedVertices, drawn_pose,
 };
 use crate::frames::FrameGrid;
 use crate::model::Model;
@@ -64,11 +64,15 @@ impl MeasuredClip for ClipWork<'_> {
         let poses: Vec<Vec<BoneMatrices>> = sample_times.iter().map(|sample| self.bones(sample)).collect();
         let mut reached = ReachedBox::NOTHING;
         let mut widest = WidestAngle::new(tally.normal);
+        let mut greatest: Vec<GreatestError> = sample_times.iter().map(GreatestError::new).collect();
         for group in &self.mesh.groups {
-            for (sample, bones) in sample_times.iter().zip(&poses) {
+            for ((sample, bones), greatest) in sample_times.iter().zip(&poses).zip(&mut greatest) {
                 for (points, fours) in group.fours() {
                     let mut squared = Lanes::default();
                     errors_squared(fours, &group.bones, bones, &mut squared);
+                    if greatest.rises_by_any(&squared) {
+                        points.iter().zip(squared).for_each(|(p, off)| greatest.see(off, p.vertex, p.bone));
+                    }
                     if tally.counts_any(&squared) {
                         points.iter().zip(squared).for_each(|(p, off)| tally.add(off, p.count, seen(sample, p)));
                     }
@@ -82,6 +86,7 @@ impl MeasuredClip for ClipWork<'_> {
                 }
             }
         }
+        greatest.into_iter().for_each(|greatest| tally.curve.push(greatest));
         tally.normal = widest.chord_squared;
         tally.widen(reached.low.map(min_lane), reached.high.map(max_lane));
     }
@@ -96,19 +101,59 @@ impl MeasuredClip for ClipWork<'_> {
             })
             .collect();
         let floor = tally.floor.sqrt();
+        let mut greatest: Vec<GreatestError> = sample_times.iter().map(GreatestError::new).collect();
         for group in &self.mesh.groups {
-            for (sample, (bones, bounds)) in sample_times.iter().zip(&poses) {
+            for ((sample, (bones, bounds)), greatest) in sample_times.iter().zip(&poses).zip(&mut greatest) {
                 if bounds.of(group) < floor {
                     continue;
                 }
                 for (points, fours) in group.fours() {
                     let mut squared = Lanes::default();
                     errors_squared(fours, &group.bones, bones, &mut squared);
-                    if tally.counts_any(&squared) {
-                        let stays = |point: &WeldedPoint| !self.stepped.moves(point.vertex as usize);
-                        let staying = points.iter().zip(squared).filter(|(point, _)| stays(point));
-                        staying.for_each(|(p, off)| tally.add(off, p.count, seen(sample, p)));
+                    if greatest.rises_by_any(&squared) {
+                        self.staying(points, squared).for_each(|(p, off)| greatest.see(off, p.vertex, p.bone));
                     }
+                    if tally.counts_any(&squared) {
+                        self.staying(points, squared).for_each(|(p, off)| tally.add(off, p.count, seen(sample, p)));
+                    }
+                }
+            }
+        }
+        // Samples whose errors are all below the floor: the curve needs the greatest one.
+        for ((bones, bounds), mut greatest) in poses.iter().zip(greatest) {
+            if greatest.squared() < tally.floor {
+                self.find_greatest(bones, bounds, floor, &mut greatest);
+            }
+            tally.curve.push(greatest);
+        }
+    }
+}
+
+impl ClipWork<'_> {
+    /// Iterates over points and their squared errors, without points that STEP tracks move: those
+    /// jump between frames.
+    fn staying<'p>(&self, points: &'p [WeldedPoint], squared: Lanes) -> impl Iterator<Item = (&'p WeldedPoint, f32)> {
+        let stays = |(point, _): &(&WeldedPoint, f32)| !self.stepped.moves(point.vertex as usize);
+        points.iter().zip(squared).filter(stays)
+    }
+
+    /// Finds the greatest error of a sample among the groups whose bound is below `floor`, in metres;
+    /// the others are in `greatest` already. Groups with high bounds come first, because the others
+    /// can then be skipped.
+    fn find_greatest(&self, bones: &[BoneMatrices], bounds: &ErrorBounds, floor: f32, greatest: &mut GreatestError) {
+        let bound = |group| bounds.of(group);
+        let mut left: Vec<(f32, &PointGroup)> = self.mesh.groups.iter().map(|group| (bound(group), group)).collect();
+        left.retain(|(bound, _)| *bound < floor);
+        left.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (bound, group) in left {
+            if bound * bound <= greatest.squared() {
+                break;
+            }
+            for (points, fours) in group.fours() {
+                let mut squared = Lanes::default();
+                errors_squared(fours, &group.bones, bones, &mut squared);
+                if greatest.rises_by_any(&squared) {
+                    self.staying(points, squared).for_each(|(p, off)| greatest.see(off, p.vertex, p.bone));
                 }
             }
         }

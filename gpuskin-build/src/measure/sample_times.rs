@@ -11,7 +11,7 @@ const MOTION_OVERSAMPLING: u32 = 4;
 pub(crate) struct SampleTime {
     pub(crate) seconds: f64,
     /// Whether a frame has this time.
-    frame: bool,
+    pub(super) frame: bool,
 }
 
 /// Times at which a clip is measured, ascending.

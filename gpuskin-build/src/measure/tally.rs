@@ -3,6 +3,8 @@
 use gpuskin_rt::internals::{Aabb, ErrorInfo};
 use rayon::prelude::*;
 
+use super::curve::{CurveRecorder, ErrorCurve};
+use super::location::ErrorLocation;
 use super::{SampleTime, SampleTimes, SteppedVertices};
 use crate::vector_math::{Lanes, greatest_lanes, least_lanes};
 
@@ -23,7 +25,8 @@ struct ErrorFloor {
 }
 
 /// A clip to measure. An implementation may omit squared distances below the floor of the tally,
-/// and squared chords that are not above its greatest one.
+/// except for the greatest one of each sample time, and squared chords that are not above its
+/// greatest one.
 pub(crate) trait MeasuredClip: Sync {
     /// Returns the sample times.
     fn sample_times(&self) -> &SampleTimes;
@@ -39,13 +42,14 @@ pub(crate) trait MeasuredClip: Sync {
 }
 
 /// Measures clips in parallel. `vertices` is the number of vertices evaluated per sample time.
-pub(crate) fn measure_all(clips: &[impl MeasuredClip], vertices: usize) -> Vec<ClipErrors> {
-    clips.par_iter().map(|clip| measure_one(clip, vertices)).collect()
+pub(crate) fn measure_all(clips: &[impl MeasuredClip], vertices: usize) -> Vec<(ClipErrors, ErrorCurve)> {
+    let points = ErrorCurve::points_per_clip(clips.len());
+    clips.par_iter().map(|clip| measure_one(clip, vertices, points)).collect()
 }
 
 /// Measures one clip. Normals are measured at frames only, because they follow positions between
-/// frames.
-fn measure_one(clip: &impl MeasuredClip, vertices: usize) -> ClipErrors {
+/// frames. `points` is the maximum number of points of the curve, at frames and between them each.
+fn measure_one(clip: &impl MeasuredClip, vertices: usize, points: u32) -> (ClipErrors, ErrorCurve) {
     let SampleTimes { frames, between } = clip.sample_times();
     let at_frames = frames.len() as u64 * vertices as u64;
     let count = at_frames + between.len() as u64 * (vertices - clip.stepped().count()) as u64;
@@ -72,8 +76,9 @@ fn measure_one(clip: &impl MeasuredClip, vertices: usize) -> ClipErrors {
         };
     let tally = in_rounds(ErrorTally::default(), frames, &|part, tally| clip.at_frames(part, tally));
     let (encoding, bounds) = (tally.info(at_frames), tally.bounds());
-    let tally = in_rounds(tally, between, &|part, tally| clip.between(part, tally));
-    ClipErrors { encoding, motion: tally.info(count), bounds, step_tracks: clip.stepped().tracks }
+    let mut tally = in_rounds(tally, between, &|part, tally| clip.between(part, tally));
+    let curve = std::mem::take(&mut tally.curve).finish(clip.sample_times(), points);
+    (ClipErrors { encoding, motion: tally.info(count), bounds, step_tracks: clip.stepped().tracks }, curve)
 }
 
 /// Splits the sample times into a small first round, whose result lets the second round skip most
@@ -85,14 +90,6 @@ fn rounds(sample_times: &[SampleTime]) -> (Vec<SampleTime>, Vec<SampleTime>) {
         some.map(|(_, sample)| *sample).collect()
     };
     (those(true), those(false))
-}
-
-/// Time and location of a sample. Orders by time, then by vertex.
-#[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
-pub(crate) struct ErrorLocation {
-    pub(crate) seconds: f64,
-    pub(crate) vertex: u32,
-    pub(crate) bone: u32,
 }
 
 /// Statistics over some sample times of a clip: maximum and distribution of distances, greatest
@@ -109,6 +106,8 @@ pub(crate) struct ErrorTally {
     pub(crate) floor: f32,
     /// Greatest squared chord between normals.
     pub(crate) normal: f32,
+    /// Greatest distance of each sample time.
+    pub(crate) curve: CurveRecorder,
     /// Corners of the bounding box; the last lane is unused.
     low: Lanes,
     high: Lanes,
@@ -122,7 +121,8 @@ impl Default for ErrorTally {
         let bins = vec![0; BINS].try_into().expect("the vector has BINS elements");
         let ([x, y, z], [right, top, front]) = (Aabb::EMPTY.min, Aabb::EMPTY.max);
         let (low, high) = ([x, y, z, 0.0], [right, top, front, 0.0]);
-        Self { greatest: -1.0, at: ErrorLocation::default(), bins, floor: 0.0, normal: 0.0, low, high }
+        let (at, curve) = (ErrorLocation::default(), CurveRecorder::default());
+        Self { greatest: -1.0, at, bins, floor: 0.0, normal: 0.0, curve, low, high }
     }
 }
 
@@ -180,6 +180,7 @@ impl ErrorTally {
         self.low = least_lanes(self.low, other.low);
         self.high = greatest_lanes(self.high, other.high);
         self.normal = self.normal.max(other.normal);
+        self.curve.append(other.curve);
         if other.greatest >= self.greatest {
             self.see(other.greatest, other.at);
         }

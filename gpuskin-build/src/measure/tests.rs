@@ -39,7 +39,7 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f6
     let geometry = Geometry::with_at_most(model, 4);
     let baked_of_source = &geometry.baked_of_source[..];
     let drawn = DrawnModel { texels: texels.view(), vertices: &geometry.vertices, baked_of_source, normals };
-    let found = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All)[0];
+    let found = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0;
 
     let ([mut at_frames, mut always, mut angle], mut bounds) = ([0.0_f64; 3], [DVec3::INFINITY, DVec3::NEG_INFINITY]);
     let SampleTimes { frames, between } = SampleTimes::new(clip, &grid, MeasuredTimes::All, false);
@@ -120,7 +120,7 @@ fn nan_poses_have_infinite_errors() {
         baked_of_source: &geometry.baked_of_source,
         normals: Normals::Cofactor,
     };
-    let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, MeasuredTimes::All)[0];
+    let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0;
     assert_eq!([encoding.max, motion.max], [f32::INFINITY; 2]);
     assert_eq!([encoding.p9996, motion.p9996], [f32::INFINITY; 2]);
     // At the frame before, the NaN frame has weight zero, but zero times NaN is NaN.

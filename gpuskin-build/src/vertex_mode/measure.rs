@@ -9,12 +9,12 @@ use gpuskin_rt::internals::{ClipRecord, Texels, Time};
 use super::Evaluator;
 use crate::frames::FrameGrid;
 use crate::measure::{
-    ClipErrors, DrawnModel, ErrorLocation, ErrorTally, MeasuredClip, MeasuredTimes, MotionQuery, SampleTime,
-    SampleTimes, SteppedVertices, measure_all, playback_at,
+    ClipErrors, DrawnModel, ErrorCurve, ErrorLocation, ErrorTally, GreatestError, MeasuredClip, MeasuredTimes,
+    MotionQuery, SampleTime, SampleTimes, SteppedVertices, measure_all, playback_at,
 };
 use crate::model::Model;
 
-/// Measures every clip of a model. `drawn` has texels and vertices as the shader sees them; its
+/// Measures every clip of a model. Returns the errors and the curve of each. `drawn` has texels and vertices as the shader sees them; its
 /// method for normals is ignored.
 pub(crate) fn measure(
     model: &Model,
@@ -22,7 +22,7 @@ pub(crate) fn measure(
     records: &[ClipRecord],
     drawn: &DrawnModel<'_>,
     times: MeasuredTimes,
-) -> Vec<ClipErrors> {
+) -> Vec<(ClipErrors, ErrorCurve)> {
     let all: Vec<usize> = (0..model.clips.len()).collect();
     measure_some(model, grids, records, drawn, times, &all)
 }
@@ -36,7 +36,7 @@ pub(crate) fn motion_within(
     search: MotionQuery<'_>,
 ) -> Vec<bool> {
     let errors = measure_some(model, grids, records, drawn, MeasuredTimes::All, search.clips);
-    errors.iter().map(|errors| f64::from(errors.motion.max) <= search.limit).collect()
+    errors.iter().map(|(errors, _)| f64::from(errors.motion.max) <= search.limit).collect()
 }
 
 fn measure_some(
@@ -46,7 +46,7 @@ fn measure_some(
     drawn: &DrawnModel<'_>,
     times: MeasuredTimes,
     clips: &[usize],
-) -> Vec<ClipErrors> {
+) -> Vec<(ClipErrors, ErrorCurve)> {
     let row = |v: &u32| drawn.vertices[*v as usize].joints[0];
     let rows: Vec<u32> = drawn.baked_of_source.iter().map(row).collect();
     let work = |&i: &usize| Work {
@@ -84,17 +84,19 @@ impl MeasuredClip for Work<'_> {
     }
 
     fn at_frames(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
-        self.look_at(sample_times, true, |found| {
+        self.look_at(sample_times, true, tally, |found, greatest, tally| {
             let place = found.position.as_vec3().to_array();
             tally.widen(place, place);
+            greatest.see(found.squared, found.seen.vertex, found.seen.bone);
             tally.add(found.squared, 1, found.seen);
             tally.add_normal(found.chord_squared);
         });
     }
 
     fn between(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
-        self.look_at(sample_times, false, |found| {
+        self.look_at(sample_times, false, tally, |found, greatest, tally| {
             if !self.stepped.moves(found.seen.vertex as usize) {
+                greatest.see(found.squared, found.seen.vertex, found.seen.bone);
                 tally.add(found.squared, 1, found.seen);
             }
         });
@@ -114,7 +116,15 @@ struct VertexError {
 }
 
 impl Work<'_> {
-    fn look_at(&self, sample_times: &[SampleTime], normals: bool, mut tell: impl FnMut(VertexError)) {
+    /// Evaluates all vertices at some sample times, and adds the greatest error of each time to the
+    /// curve of the tally.
+    fn look_at(
+        &self,
+        sample_times: &[SampleTime],
+        normals: bool,
+        tally: &mut ErrorTally,
+        tell: impl Fn(VertexError, &mut GreatestError, &mut ErrorTally),
+    ) {
         let mut decoded: Vec<(u32, Vec<BakedVertex>)> = Vec::new();
         for sample in sample_times {
             let seconds = sample.seconds;
@@ -127,6 +137,7 @@ impl Work<'_> {
             }
             let of = |frame: u32| decoded.iter().find(|(have, _)| *have == frame).map_or(&[][..], |(_, rows)| rows);
             let (a, b) = (of(frames.a), of(frames.b));
+            let mut greatest = GreatestError::new(sample);
             let sample = self.evaluator.at(seconds);
             let mut v = 0;
             for (p, primitive) in self.model.primitives.iter().enumerate() {
@@ -143,15 +154,12 @@ impl Work<'_> {
                     } else {
                         chord_squared(normal, BakedVertex::lerp(a[row], b[row], frames.t).normal)
                     };
-                    tell(VertexError {
-                        seen: ErrorLocation { seconds, vertex: v as u32, bone },
-                        position,
-                        squared,
-                        chord_squared,
-                    });
+                    let seen = ErrorLocation { seconds, vertex: v as u32, bone };
+                    tell(VertexError { seen, position, squared, chord_squared }, &mut greatest, tally);
                     v += 1;
                 }
             }
+            tally.curve.push(greatest);
         }
     }
 

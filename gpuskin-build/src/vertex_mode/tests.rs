@@ -83,7 +83,7 @@ fn errors(model: &Model, encoding: Encoding) -> crate::measure::ClipErrors {
     vertices.iter_mut().for_each(|v| v.joints[0] += encoding.range_rows());
     let (texels, baked_of_source) = (texels.view(), &mesh.geometry.baked_of_source[..]);
     let drawn = DrawnModel { texels, vertices: &vertices, baked_of_source, normals: Normals::Cofactor };
-    measure(model, &grids, &records, &drawn, MeasuredTimes::All)[0]
+    measure(model, &grids, &records, &drawn, MeasuredTimes::All)[0].0
 }
 
 #[test]

@@ -1,0 +1,121 @@
+//! Report as one HTML file, which opens without a server and without a network.
+//!
+//! Names from files are untrusted. They reach the page as JSON and become text nodes, never HTML;
+//! the Content Security Policy allows the page's own script only, by its nonce. The nonce is a hash
+//! of script and data, so that a report is the same byte for byte, and no data can contain it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::compare::Comparison;
+use super::data::Report;
+use super::unseen::is_unseen;
+use crate::diagnostic::DiagnosticCode;
+
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPTS: [&str; 5] = [
+    include_str!("page/format.js"),
+    include_str!("page/tables.js"),
+    include_str!("page/treemap.js"),
+    include_str!("page/plots.js"),
+    include_str!("page/page.js"),
+];
+
+/// Data of the page.
+pub(crate) struct PageData<'a> {
+    /// Report that is shown.
+    pub(crate) report: &'a Report,
+    /// Changes since an earlier report.
+    pub(crate) comparison: Option<&'a Comparison>,
+    /// Report of a later bake that failed.
+    pub(crate) failure: Option<&'a Report>,
+    /// Whether a server sends the data of further bakes.
+    pub(crate) live: bool,
+}
+
+#[derive(Serialize)]
+struct CodeText {
+    meaning: &'static str,
+    remedy: &'static str,
+}
+
+#[derive(Serialize)]
+struct JsonData<'a> {
+    live: bool,
+    codes: BTreeMap<&'static str, CodeText>,
+    failure: Option<Box<RawValue>>,
+    report: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<&'a Comparison>,
+}
+
+impl PageData<'_> {
+    /// Returns the data as JSON on one line, without characters that HTML would interpret.
+    pub(crate) fn to_json(&self) -> String {
+        let raw = |report: &Report| {
+            RawValue::from_string(report.to_json().replace('\n', "")).expect("to_json() returns JSON")
+        };
+        let reports = [Some(self.report), self.failure];
+        let all = || reports.iter().flatten().flat_map(|report| report.diagnostic_codes());
+        let used: Vec<String> = all().collect();
+        let codes = DiagnosticCode::ALL.iter().filter(|code| used.iter().any(|used| used == code.name()));
+        let text = |code: &DiagnosticCode| CodeText { meaning: code.meaning(), remedy: code.remedy() };
+        let data = JsonData {
+            live: self.live,
+            codes: codes.map(|code| (code.name(), text(code))).collect(),
+            failure: self.failure.map(raw),
+            report: raw(self.report),
+            comparison: self.comparison,
+        };
+        harmless(&serde_json::to_string(&data).expect("plain data always serialises"))
+    }
+
+    /// Returns the page.
+    pub(crate) fn to_html(&self) -> String {
+        let (data, script) = (self.to_json(), SCRIPTS.concat());
+        let nonce = blake3::hash(format!("{script}{data}").as_bytes()).to_hex()[..32].to_owned();
+        let policy = policy(&nonce, self.live);
+        let mut page = String::with_capacity(PAGE.len() + STYLE.len() + script.len() + data.len() + 1024);
+        // One pass, so that no value can contain a placeholder.
+        let mut rest = PAGE;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let (key, after) = after.split_once("}}").expect("placeholders are closed");
+            page.push_str(before);
+            page.push_str(match key {
+                "policy" => &policy,
+                "nonce" => &nonce,
+                "style" => STYLE,
+                "data" => &data,
+                "script" => &script,
+                _ => unreachable!("the page has no placeholder {key}"),
+            });
+            rest = after;
+        }
+        page + rest
+    }
+}
+
+/// Content Security Policy of the page.
+fn policy(nonce: &str, live: bool) -> String {
+    let connect = if live { "'self'" } else { "'none'" };
+    format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src {connect}; \
+         base-uri 'none'; form-action 'none'"
+    )
+}
+
+/// Escapes what ends a script element or a comment in HTML, and characters that are not seen, which
+/// may hide text in an editor. In JSON, these characters occur within strings only.
+fn harmless(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            c if matches!(c, '<' | '>' | '&') || is_unseen(c) => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => text.push(c),
+        }
+    }
+    text
+}
