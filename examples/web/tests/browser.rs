@@ -106,7 +106,7 @@ impl Browser {
             "--enable-unsafe-webgpu",
             "--use-webgpu-adapter=swiftshader",
             "--ignore-gpu-blocklist",
-            "--window-size=640,480",
+            "--window-size=320,240",
         ];
         let timeout = TIMEOUT.as_millis() as u64;
         let options = json!({
@@ -310,20 +310,20 @@ const COUNTS: &str = "const t = document.getElementById('drawn').textContent; re
 fn page_draws_and_culls_with_both_apis() {
     for (api, name) in [("webgpu", "WebGPU"), ("webgl2", "WebGL2")] {
         let browser = Browser::open("");
-        browser.go(&format!("?api={api}&count=400"));
+        browser.go(&format!("?api={api}&count=100"));
         let counts = browser.wait(COUNTS);
         assert_eq!(browser.script("return document.body.dataset.api"), json!(name));
         let numbers: Vec<u32> =
             counts.as_str().expect("a text").split(' ').filter_map(|word| word.parse().ok()).collect();
         note!("{api}: {counts}");
         let [drawn, culled] = numbers[..] else { panic!("{counts}") };
-        assert!(drawn > 0 && culled > 0 && drawn + culled <= 400, "{counts}");
+        assert!(drawn > 0 && culled > 0 && drawn + culled <= 100, "{counts}");
         // Another model, and fewer instances.
         browser.script(
-            "for (const [id, value] of [['model', 'hound'], ['count', '50']]) {
+            "for (const [id, value] of [['model', 'hound'], ['count', '20']]) {
             const e = document.getElementById(id); e.value = value; e.dispatchEvent(new Event('change')); }",
         );
-        browser.wait("return document.getElementById('drawn').textContent.includes('of 50,')");
+        browser.wait("return document.getElementById('drawn').textContent.includes('of 20,')");
         assert_eq!(browser.script("return document.body.dataset.state"), json!("running"));
     }
 }
@@ -386,7 +386,7 @@ fn page_goes_on_after_the_device_is_lost() {
     ];
     for (api, before, lose) in cases {
         let browser = Browser::open(before);
-        browser.go(&format!("?api={api}&count=100"));
+        browser.go(&format!("?api={api}&count=20"));
         browser.wait(COUNTS);
         browser.script(&format!(
             "window.states = []; new MutationObserver(() => window.states.push(document.body.dataset.state))

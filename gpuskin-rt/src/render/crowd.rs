@@ -10,7 +10,7 @@ use super::crowd_core::CrowdCore;
 #[cfg(feature = "testing")]
 use super::gpu::Gpu;
 #[cfg(feature = "testing")]
-use super::readback::{read, wait};
+use super::readback::{read, read_words, wait};
 use super::{CrowdDescriptor, CrowdRenderer, Error};
 use crate::shader::Variant;
 use crate::{BakedModel, Dynamic, Metadata, Model, Time};
@@ -161,19 +161,23 @@ impl<M> Crowd<M> {
         let drawn = self.core.drawn_in(view);
         let (device, queue) = (renderer.gpu().device.clone(), renderer.gpu().queue.clone());
         let mut counts = DrawCounts { lods: vec![0; self.core.model.geometry.lods.len()], cached: 0 };
+        let (mut kinds, mut places) = (Vec::new(), Vec::new());
+        for run in drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(view))) {
+            let cached = run.palette.as_ref().is_some_and(|palette| palette.cached.is_some());
+            let Some((lods, draws)) = run.palette.and_then(|palette| Some((palette.lods, palette.draws?))) else {
+                counts.lods[run.lod.map_or(0, |(lod, _)| lod as usize)] += u64::from(run.instances);
+                continue;
+            };
+            for (lod, at) in lods.zip(draws.counts()) {
+                kinds.push((lod as usize, cached));
+                places.push((draws.arguments.clone(), at));
+            }
+        }
         async move {
-            for run in drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(view))) {
-                let cached = run.palette.as_ref().is_some_and(|palette| palette.cached.is_some());
-                let Some((lods, draws)) = run.palette.and_then(|palette| Some((palette.lods, palette.draws?))) else {
-                    counts.lods[run.lod.map_or(0, |(lod, _)| lod as usize)] += u64::from(run.instances);
-                    continue;
-                };
-                for (lod, at) in lods.zip(draws.counts()) {
-                    let gpu = Gpu { device: &device, queue: &queue };
-                    let count = u64::from(read::<u32>(gpu, draws.arguments, at, 1).await?[0]);
-                    counts.lods[lod as usize] += count;
-                    counts.cached += if cached { count } else { 0 };
-                }
+            let words = read_words(Gpu { device: &device, queue: &queue }, &places).await?;
+            for ((lod, cached), count) in kinds.into_iter().zip(words) {
+                counts.lods[lod] += u64::from(count);
+                counts.cached += if cached { u64::from(count) } else { 0 };
             }
             Ok(counts)
         }

@@ -72,6 +72,28 @@ pub(crate) async fn read<T: bytemuck::AnyBitPattern>(
     Ok(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
 }
 
+/// Reads back one word from each place: a buffer, and a byte offset in it. All come at once.
+pub(crate) async fn read_words(
+    Gpu { device, queue }: Gpu<'_>,
+    places: &[(wgpu::Buffer, u64)],
+) -> Result<Vec<u32>, Error> {
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    let gathered = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("gpuskin readback"),
+        size: places.len() as u64 * 4,
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    for (to, (buffer, at)) in (0..).zip(places) {
+        encoder.copy_buffer_to_buffer(buffer, *at, &gathered, to * 4, 4);
+    }
+    queue.submit([encoder.finish()]);
+    read(Gpu { device, queue }, &gathered, 0, places.len()).await
+}
+
 /// Whether a future can go on.
 #[derive(Default)]
 struct Woken(AtomicBool);
