@@ -62,9 +62,6 @@ pub(crate) fn install_browser() -> Result<(), Failure> {
     }
 }
 
-/// The tests open the report's page.
-const CHROMIUM: Need = Need { name: "Chromium", packages: &["chromium"], present: || in_path("chromium") };
-
 /// Finds missing dependencies. Installs them, or returns an error that says how to.
 pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
     // On other systems, drivers come with the system.
@@ -77,7 +74,7 @@ pub(crate) fn ensure(needs: Needs, install: bool) -> Result<(), Failure> {
         Needs::Compiler => missing(&[&CPP]),
         Needs::OneApi if (OPENGL.present)() => missing(&[&CPP]),
         Needs::OneApi => missing(&[&CPP, &VULKAN]),
-        Needs::BothApis => missing(&[&CPP, &VULKAN, &OPENGL, &STRACE, &CHROMIUM]),
+        Needs::BothApis => missing(&[&CPP, &VULKAN, &OPENGL, &STRACE]),
     };
     if missing.is_empty() {
         return Ok(());

@@ -112,19 +112,8 @@ pub(super) fn assemble(
         let loops = outline.clips.iter().map(|clip| clip.loops).collect();
         let fetched = manifest.storage == Storage::Fetch;
         let others = Vec::new();
-        let made = BakedModel {
-            meta,
-            payloads,
-            fetched,
-            errors,
-            curves,
-            budgets,
-            loops,
-            dropped,
-            candidates,
-            others,
-            trace,
-        };
+        let made =
+            BakedModel { meta, payloads, fetched, errors, curves, budgets, loops, dropped, candidates, others, trace };
         (made, files)
     });
     let (mut model, mut files) = made.next()?;

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::LocalTransform;
 use super::layout::{bone, clip, header, node, track};
-use crate::{LayerSet, bit_fields, cull};
+use crate::{LayerSet, bit_fields};
 
 /// Greatest number of nodes whose matrices fit the 16 KiB of workgroup memory that every device
 /// has.
@@ -88,8 +88,8 @@ pub fn palette(scratch: Scratch) -> String {
 
 /// Returns the WGSL of the palette pass of a [batch](crate::batch). Group 0: [`PaletteUniform`], the words
 /// of all models, the playback records of the poses, the palette, and the table of crowds.
-pub fn batch_palette() -> String {
-    let bindings = [cull::PARAMETERS, cull::TABLE, include_str!("../../shaders/local_batch.wgsl")];
+pub fn batch_palette(table: &str) -> String {
+    let bindings = [table, include_str!("../../shaders/local_batch.wgsl")];
     text(Scratch::Workgroup, &bindings)
 }
 

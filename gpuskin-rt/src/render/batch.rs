@@ -1,74 +1,21 @@
 //! Batch: crowds of different models whose culling and poses are merged into one dispatch each.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::batch_draws::{BatchDraws, DrawPlan};
+use super::batch_members::{Member, SharedInstances};
 use super::batch_passes::{BatchContents, BatchPasses, BatchPipelines};
-use super::compute::LazyPipelines;
 use super::cull::{CulledDraws, Views, draw_arguments};
 use super::geometry::InstanceBindings;
 use super::gpu::Gpu;
-use super::gpu_model::GpuModel;
 use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::palette::{MATRIX_BYTES, PoseEvaluator};
 use super::palettes::{Palettes, part};
-use super::pipelines::{PassKind, Pipelines};
-use super::scatter::{ScatterList, ScatterPipeline};
-use super::staging::Uploads;
+use super::pipelines::PassKind;
 use crate::batch::{BatchFrame, BatchedCrowd, LENGTHS_AT, LENGTHS_HEADER, MAX_BATCHED_INSTANCES};
 use crate::cull::{DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, expand_bounds};
 use crate::{Time, View};
-
-/// Crowd that is to be part of a batch.
-pub(crate) struct Member<'a> {
-    pub(crate) model: &'a Arc<GpuModel>,
-    /// Pipelines of each part.
-    pub(crate) pipelines: Vec<Arc<Pipelines>>,
-    /// Number of instances that there is room for; a multiple of [`GROUP_SIZE`].
-    pub(crate) capacity: u32,
-    /// Distance by which attachments extend the bounds of clips, metres.
-    pub(crate) reach: f32,
-}
-
-/// Buffers of the instances of all crowds of a batch.
-#[derive(Clone, Debug)]
-pub(crate) struct SharedInstances {
-    pub(crate) places: wgpu::Buffer,
-    pub(crate) playbacks: wgpu::Buffer,
-    pub(crate) previous: Option<wgpu::Buffer>,
-    /// Changes that are not on the device yet.
-    pub(crate) changes: Arc<Mutex<BatchChanges>>,
-}
-
-/// Changed elements of all crowds of a batch: of places, playbacks and previous places.
-#[derive(Debug, Default)]
-pub(crate) struct BatchChanges {
-    pub(crate) places: ScatterList,
-    pub(crate) playbacks: ScatterList,
-    pub(crate) previous: ScatterList,
-}
-
-impl SharedInstances {
-    pub(crate) fn changes(&self) -> MutexGuard<'_, BatchChanges> {
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Uploads the changes of all crowds.
-    pub(crate) fn upload(
-        &self,
-        uploads: &mut Uploads<'_>,
-        queue: &wgpu::Queue,
-        pipeline: &LazyPipelines<ScatterPipeline>,
-    ) {
-        let mut changes = self.changes();
-        changes.places.flush((uploads, queue), pipeline, &self.places);
-        changes.playbacks.flush((uploads, queue), pipeline, &self.playbacks);
-        if let Some(previous) = &self.previous {
-            changes.previous.flush((uploads, queue), pipeline, previous);
-        }
-    }
-}
 
 /// Crowds of different models whose passes are merged.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::batch::{Member, SharedInstances};
+use super::batch_members::{Member, SharedInstances};
 use super::batch_passes::BatchPasses;
 use super::geometry::Geometry;
 use super::gpu::Gpu;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::batch::SharedInstances;
+use super::batch_members::SharedInstances;
 use super::compute::{layout, pipeline};
 use super::cull::Views;
 use super::gpu::Gpu;

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use super::batch::{self, Batch, Member};
+use super::batch::{self, Batch};
+use super::batch_members::Member;
 use super::batch_passes::{BatchPipelines, STORAGE_BUFFERS};
 use super::compute::LazyPipelines;
 use super::crowd_core::CrowdCore;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::attachments::{AttachedProp, Attachments};
-use super::batch::SharedInstances;
+use super::batch_members::SharedInstances;
 use super::compute::LazyPipelines;
 use super::cpu_cull::{CpuCulling, CulledModel, VisibleInstances};
 use super::crowd_events::CrowdEvents;

@@ -26,7 +26,7 @@
 //! | renderer | `loading`, `reveal`, `renderer`, `batching` |
 //! | cores: state that renderer and handles share | `crowd_core`, `field_core`, `attachments` |
 //! | crowd state | `cpu_cull`, `instances`, `motions`, `layers`, `live`, `sharing`, `palettes` |
-//! | merged passes of crowds | `batch`, `batch_draws`, `batch_passes` |
+//! | merged passes of crowds | `batch`, `batch_draws`, `batch_passes`, `batch_members` |
 //! | graphics pipelines | `pipelines` |
 //! | models on the device | `gpu_model`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
 //! | draw runs | `draw_run` |
@@ -39,6 +39,7 @@ mod attach;
 mod attachments;
 mod batch;
 mod batch_draws;
+mod batch_members;
 mod batch_passes;
 mod batching;
 mod bulk_commands;
