@@ -305,10 +305,15 @@ pub fn arguments(scope: CullScope) -> String {
     )
 }
 
+/// Returns the WGSL of the table of the crowds of a batch.
+pub fn batch_table() -> String {
+    [PARAMETERS, TABLE].join("\n")
+}
+
 /// WGSL of [`CullUniform`].
-pub(crate) const PARAMETERS: &str = include_str!("../shaders/cull_parameters.wgsl");
+const PARAMETERS: &str = include_str!("../shaders/cull_parameters.wgsl");
 /// WGSL of the table of the crowds of a batch; needs [`PARAMETERS`].
-pub(crate) const TABLE: &str = include_str!("../shaders/batch.wgsl");
+const TABLE: &str = include_str!("../shaders/batch.wgsl");
 
 /// Joins the WGSL that both culling passes share with `own`.
 fn text(scope: CullScope, own: &[&str]) -> String {

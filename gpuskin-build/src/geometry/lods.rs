@@ -18,21 +18,21 @@ use gpuskin_rt::internals::{Aabb, MAX_LODS};
 
 use super::{Geometry, order};
 use cluster::Clusters;
-use error::LodErrorMeter;
+use error::{LodError, LodErrorMeter};
+use simplify::{CollapsibleSurface, Seams};
 
 use poses::LodPoses;
 pub(crate) use poses::{of_bones, of_vertices};
 
-/// Minimum number of triangles of the coarsest LOD.
+/// Wanted number of triangles of the coarsest LOD, and the maximum.
 const MIN_TRIANGLES: f64 = 48.0;
-/// Minimum number of triangles of a mesh that gets coarser LODs.
-const MIN_SOURCE_TRIANGLES: usize = 128;
+const MAX_COARSEST: usize = 64;
 /// Maximum ratio of triangles to the finer LOD. A LOD with more is not worth a draw call.
 const MAX_TRIANGLE_RATIO: f64 = 0.8;
 /// Maximum ratio of triangles to the wanted number. A result with more is rejected.
 const MAX_OVERSHOOT: f64 = 1.2;
-/// Number of attempts to simplify a surface; each locks the vertices with the greatest error of the
-/// last one.
+/// Number of attempts to simplify a surface with the same weights; each locks the vertices with the
+/// greatest error of the last one.
 const ATTEMPTS: usize = 3;
 /// Factor of the error below which merging vertices is preferred to edge collapses. Merging
 /// distorts textures, so it must be better by this factor.
@@ -55,10 +55,9 @@ pub(crate) struct LodMesh {
 pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<LodMesh> {
     let total = geometry.indices.len() / 3;
     let mut levels: Vec<LodMesh> = Vec::new();
-    if total < MIN_SOURCE_TRIANGLES {
+    if total <= MAX_COARSEST {
         return levels;
     }
-    let ratio = libm::pow(total as f64 / MIN_TRIANGLES, 1.0 / (MAX_LODS - 1) as f64).max(2.0);
     let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
     let finest: Vec<&[u32]> =
         geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
@@ -67,24 +66,22 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
     let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
     let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
-    for level in 1..=most.min(MAX_LODS - 1) {
-        let wanted = total as f64 / libm::pow(ratio, level as f64);
-        // Allows for rounding errors.
-        if wanted < MIN_TRIANGLES * 0.99 {
-            break;
-        }
-        let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
+    for (n, wanted) in wanted(total).into_iter().enumerate().take(most) {
+        let near = n == 0;
+        let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, limit, near }.find(wanted);
         let merged = clusters.with(wanted as usize).map(|surfaces| measure.of_mesh(surfaces));
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
         if let Some(merged) = &merged {
             let off = measure.error(merged);
-            if off < error * MERGE_PREFERENCE || count(&parts) as f64 > wanted * MAX_OVERSHOOT {
+            let better = off.all < error.all * MERGE_PREFERENCE && (!near || off.at_rest <= error.at_rest);
+            if better || count(&parts) > allowed(wanted) {
                 (error, chosen) = (off, merged);
             }
         }
+        let error = error.all;
         let before = levels.last().map_or(total, |level| count(&level.parts));
         if count(chosen) as f64 > before as f64 * MAX_TRIANGLE_RATIO || !error.is_finite() {
-            break;
+            continue;
         }
         let error = error.max(levels.last().map_or(0.0, |level| level.error));
         let ordered = |part: &Vec<u32>| order::for_vertex_cache(part, geometry.vertices.len());
@@ -92,6 +89,26 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
         finer = parts;
     }
     levels
+}
+
+/// Returns the wanted numbers of triangles of the LODs: half, then further halves, or fewer if
+/// there are too few LODs for halving.
+fn wanted(total: usize) -> Vec<f64> {
+    let half = total as f64 / 2.0;
+    let ratio = libm::pow(half / MIN_TRIANGLES, 1.0 / (MAX_LODS - 2) as f64).max(2.0);
+    let all = std::iter::successors(Some(half), |wanted| Some(wanted / ratio));
+    // Allows for rounding errors.
+    let mut wanted: Vec<f64> = all.take_while(|wanted| *wanted >= MIN_TRIANGLES * 0.99).take(MAX_LODS - 1).collect();
+    if wanted.last().is_none_or(|last| *last > MAX_COARSEST as f64) {
+        wanted.push(MIN_TRIANGLES);
+    }
+    wanted
+}
+
+/// Returns the maximum number of triangles of a LOD.
+fn allowed(wanted: f64) -> usize {
+    let allowed = (wanted * MAX_OVERSHOOT) as usize;
+    if wanted <= MAX_COARSEST as f64 { allowed.min(MAX_COARSEST) } else { allowed }
 }
 
 /// Groups [`Geometry::parts`] by visibility part, as indices. A surface consists of the parts of
@@ -116,6 +133,8 @@ struct LodBuilder<'a> {
     finer: &'a [Vec<u32>],
     /// Limit of the error as defined by meshopt, in metres.
     limit: f32,
+    /// Whether this is the first coarser LOD.
+    near: bool,
 }
 
 /// Distance of a surface from the finest LOD in metres, and indices of the parts of the surface.
@@ -160,37 +179,51 @@ impl LodBuilder<'_> {
     fn with(&self, surface: usize, triangles: usize) -> PartIndices {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
-        let mut simplified = simplify::SplitSurface::new(self.geometry, self.poses, &groups);
-        let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) as f64 <= triangles as f64 * MAX_OVERSHOOT;
-        let mut locked = BTreeSet::new();
-        let mut best: Option<PartIndices> = None;
-        for way in simplify::OPTIONS {
-            for _ in 0..ATTEMPTS {
-                let next = simplified.simplify(triangles, self.limit, way);
-                if !enough(&next) {
-                    break;
+        let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) <= allowed(triangles as f64);
+        let (weights, sample) = match self.near {
+            true => (&simplify::NEAR_WEIGHTS[..], error::NEAR_SAMPLE),
+            false => (&[simplify::FAR_WEIGHTS][..], error::QUICK_SAMPLE),
+        };
+        let mut least: Option<Vec<Vec<u32>>> = None;
+        for (seams, options) in simplify::OPTIONS {
+            let simplified = CollapsibleSurface::new(self.geometry, self.poses, &groups, seams);
+            let limit = if seams == Seams::Kept { self.limit } else { f32::MAX };
+            let mut best: Option<(LodError, Vec<Vec<u32>>)> = None;
+            let mut at_rest = f32::INFINITY;
+            for weights in weights {
+                let mut locked = BTreeSet::new();
+                for attempt in 0..ATTEMPTS {
+                    let next = simplified.simplify(triangles, limit, options, *weights, &locked);
+                    if !enough(&next) {
+                        if attempt == 0 && count(&next) > 0 && least.as_ref().is_none_or(|l| count(&next) < count(l)) {
+                            least = Some(next);
+                        }
+                        break;
+                    }
+                    let found = self.measure.of_surface(surface, &next, sample);
+                    if self.near && best.is_none() {
+                        at_rest = found.error.at_rest;
+                    }
+                    let better = |(best, _): &(LodError, _)| {
+                        found.error.at_rest <= at_rest && found.error.cost(self.near) < best.cost(self.near)
+                    };
+                    if best.as_ref().is_none_or(better) {
+                        best = Some((found.error, next));
+                    }
+                    let before = locked.len();
+                    locked.extend(found.vertices);
+                    if locked.len() == before {
+                        break;
+                    }
                 }
-                let found = self.measure.of_surface(surface, &next, error::QUICK_SAMPLE);
-                if best.as_ref().is_none_or(|(error, _)| found.error < *error) {
-                    best = Some((found.error, next));
-                }
-                let before = locked.len();
-                locked.extend(found.vertices);
-                if locked.len() == before {
-                    break;
-                }
-                simplified.lock(&locked);
             }
-            if best.is_some() {
-                break;
+            if let Some((error, parts)) = best {
+                return (error.all, parts);
             }
         }
         // No attempt reached the target; the smallest result is used.
-        best.unwrap_or_else(|| {
-            let least = simplify::OPTIONS.map(|way| simplified.simplify(triangles, self.limit, way));
-            let least = least.into_iter().filter(|way| count(way) > 0).min_by_key(|way| count(way)).unwrap_or(own);
-            (self.measure.of_surface(surface, &least, error::QUICK_SAMPLE).error, least)
-        })
+        let least = least.unwrap_or(own);
+        (self.measure.of_surface(surface, &least, sample).error.all, least)
     }
 }
 

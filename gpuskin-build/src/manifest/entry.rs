@@ -153,7 +153,7 @@ pub enum Feature {
 /// Levels of detail (LODs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Lods {
-    /// LODs down to a few dozen triangles, for encodings that compute shaders play.
+    /// LODs down to at most 64 triangles, for encodings that compute shaders play.
     #[default]
     Auto,
     /// At most this many LODs below the finest, for any encoding; 0 disables LODs.

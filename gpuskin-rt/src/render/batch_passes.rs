@@ -40,7 +40,7 @@ impl BatchPipelines {
         let made = |text: &str, entry: &str, layout| pipeline(device, LABEL, (text, entry), &[layout]);
         let first = made(&cull::cull(CullScope::Batch), cull::CULL_ENTRY_POINT, &culling);
         let then = made(&cull::arguments(CullScope::Batch), cull::ARGUMENTS_ENTRY_POINT, &arguments);
-        let last = made(&shader::batch_palette(), shader::ENTRY_POINT, &palette);
+        let last = made(&shader::batch_palette(&cull::batch_table()), shader::ENTRY_POINT, &palette);
         Self { cull: (culling, first), arguments: (arguments, then), palette: (palette, last), reveal: OnceLock::new() }
     }
 

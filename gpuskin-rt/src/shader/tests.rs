@@ -39,7 +39,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
             [("cull", cull::cull(scope)), ("reveal", cull::reveal(scope)), ("arguments", cull::arguments(scope))]
                 .map(|(name, text)| (format!("{name} of {scope:?}"), text))
         }))
-        .chain([("palette of a batch".into(), local::batch_palette())])
+        .chain([("palette of a batch".into(), local::batch_palette(&cull::batch_table()))])
         .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
         .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
         .chain([("instance writer".into(), instance_writer_source())])
@@ -210,7 +210,11 @@ fn wgsl_structures_match_rust_layout() {
         );
         assert_eq!(parameters, (16, size_of::<cull::CullUniform>()));
     }
-    for text in [cull::cull(cull::CullScope::Batch), cull::arguments(cull::CullScope::Batch), local::batch_palette()] {
+    for text in [
+        cull::cull(cull::CullScope::Batch),
+        cull::arguments(cull::CullScope::Batch),
+        local::batch_palette(&cull::batch_table()),
+    ] {
         let (module, _) = parse(&text);
         let crowd = same_layout!(
             &module,

@@ -92,13 +92,13 @@ fn a_bending_joint_keeps_its_triangles() {
     for level in [1, 2] {
         let (blind, seeing) = (&levels(&geometry, &straight, 7)[level], &levels(&geometry, &poses, 7)[level]);
         // Reordered triangles are measured at other points.
-        assert!(seeing.error >= 0.95 * truth.error(&seeing.parts));
+        assert!(seeing.error >= 0.95 * truth.error(&seeing.parts).all);
         assert!(
-            seeing.error < 0.7 * truth.error(&blind.parts),
+            seeing.error < 0.7 * truth.error(&blind.parts).all,
             "level {level}: {} at {} against {} at {}",
             seeing.error,
             triangles(seeing),
-            truth.error(&blind.parts),
+            truth.error(&blind.parts).all,
             triangles(blind)
         );
     }
@@ -157,7 +157,100 @@ fn meshes_of_hard_edges_are_simplified() {
     let geometry = geometry(vec![hard]);
     assert!(geometry.vertices.len() > 1400);
     let levels = levels(&geometry, &bent(&geometry, &[0.5]), 7);
-    assert!(triangles(levels.last().unwrap()) < 150, "{:?}", levels.iter().map(triangles).collect::<Vec<_>>());
+    assert!(triangles(levels.last().unwrap()) <= 64, "{:?}", levels.iter().map(triangles).collect::<Vec<_>>());
+}
+
+/// Returns separate boxes with hard edges, of two materials in turn, the last one a part that can be
+/// hidden. Each side is a grid.
+fn boxes(count: usize) -> Vec<Primitive> {
+    let side = 6_u32;
+    let mut all = Vec::new();
+    for n in 0..count {
+        let mut one = Primitive { normals: Some(Vec::new()), material: n % 2, ..Primitive::default() };
+        one.part = (n + 1 == count).then_some(0);
+        for (axis, sign) in (0..3).flat_map(|axis| [(axis, 1.0), (axis, -1.0)]) {
+            let turned = |p: DVec3| [p, DVec3::new(p.z, p.x, p.y), DVec3::new(p.y, p.z, p.x)][axis] * sign;
+            let first = one.positions.len() as u32;
+            for i in 0..(side + 1) * (side + 1) {
+                let (x, y) = (f64::from(i % (side + 1)), f64::from(i / (side + 1)));
+                let p = DVec3::new(x, y, f64::from(side) / 2.0) / f64::from(side) - DVec3::new(0.5, 0.5, 0.0);
+                one.positions.push(turned(p) * 0.2 + DVec3::Z * (n as f64 * 0.15));
+                one.normals.as_mut().unwrap().push(turned(DVec3::Z));
+                one.influences.push([((n % 2) as u16, 1.0)]);
+                if x < f64::from(side) && y < f64::from(side) {
+                    let [a, b, c, d] = [0, 1, side + 1, side + 2].map(|k| first + i + k);
+                    one.triangles.extend([[a, b, c], [b, d, c]]);
+                }
+            }
+        }
+        all.push(one);
+    }
+    all
+}
+
+#[test]
+fn every_mesh_gets_down_to_64_triangles() {
+    for count in [1, 3, 15] {
+        let geometry = geometry(boxes(count));
+        let total = geometry.indices.len() / 3;
+        let levels = levels(&geometry, &bent(&geometry, &[0.5, 1.2]), 7);
+        let counts: Vec<usize> = levels.iter().map(triangles).collect();
+        assert!(counts.last().is_some_and(|last| *last <= 64), "{count} boxes of {total} triangles: {counts:?}");
+        assert!(levels.iter().all(|level| level.error.is_finite()));
+        // A part that can be hidden is never empty, with any material.
+        let hidden = |level: &LodMesh| -> usize {
+            geometry.parts.iter().zip(&level.parts).filter(|(p, _)| p.part.is_some()).map(|(_, i)| i.len()).sum()
+        };
+        assert!(levels.iter().all(|level| hidden(level) > 0), "{count}");
+    }
+    for total in [65, 100, 127, 128, 190, 6_144, 65_408, 1_000_000] {
+        let wanted = wanted(total);
+        assert!(wanted.len() < MAX_LODS && wanted.is_sorted_by(|a, b| a > b) && wanted[0] < total as f64, "{total}");
+        assert!(*wanted.last().unwrap() <= 64.0 && *wanted.last().unwrap() > 47.0, "{total}: {wanted:?}");
+    }
+}
+
+/// Returns the greatest distance of many points of a surface from another one, over all triangles.
+fn by_brute_force(from: &[u32], to: &[u32], positions: &[Vec3]) -> f32 {
+    let at = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
+    let of_segment = |p: Vec3, a: Vec3, b: Vec3| {
+        let along = ((p - a).dot(b - a) / (b - a).length_squared().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+        p.distance(a + (b - a) * along)
+    };
+    let of_triangle = |p: Vec3, [a, b, c]: [Vec3; 3]| {
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        let inside = [(a, b), (b, c), (c, a)].iter().all(|(a, b)| (*b - *a).cross(p - *a).dot(normal) >= 0.0);
+        let edges = of_segment(p, a, b).min(of_segment(p, b, c)).min(of_segment(p, c, a));
+        if inside && normal != Vec3::ZERO { (p - a).dot(normal).abs().min(edges) } else { edges }
+    };
+    let mut greatest = 0.0_f32;
+    for [a, b, c] in from.as_chunks::<3>().0.iter().map(at) {
+        for [s, t] in [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.0], [0.0, 0.5], [0.5, 0.5], [0.33, 0.33]] {
+            let p = a + (b - a) * s + (c - a) * t;
+            let nearest = to.as_chunks::<3>().0.iter().map(|t| of_triangle(p, at(t))).fold(f32::INFINITY, f32::min);
+            greatest = greatest.max(nearest);
+        }
+    }
+    greatest
+}
+
+/// The upper half turns by angles at which the rest pose says nothing about the error.
+#[test]
+fn stored_errors_hold_in_every_pose() {
+    let geometry = geometry(vec![tube(21, 16, None, 0, DVec3::ZERO)]);
+    let poses = bent(&geometry, &[0.7, 1.5, 2.4]);
+    for level in levels(&geometry, &poses, 7) {
+        let coarse: Vec<u32> = level.parts.concat();
+        let off = poses.iter().map(|positions| {
+            by_brute_force(&geometry.indices, &coarse, positions).max(by_brute_force(
+                &coarse,
+                &geometry.indices,
+                positions,
+            ))
+        });
+        let worst = off.fold(0.0, f32::max);
+        assert!(worst <= level.error * 1.05, "{} triangles: {worst}, stored {}", triangles(&level), level.error);
+    }
 }
 
 #[test]
@@ -194,8 +287,9 @@ fn merged_vertices_are_close_in_all_poses_and_thin_parts_remain() {
             let triangles: BTreeSet<&[u32; 3]> = part.as_chunks::<3>().0.iter().collect();
             assert_eq!(triangles.len() * 3, part.len());
         }
-        let error = measure.error(&parts);
-        assert!(error < before, "{wanted}: {error} after {before}");
+        let error = measure.error(&parts).all;
+        // The radius falls; the distance between kept vertices need not fall with it.
+        assert!(error < before * 1.5, "{wanted}: {error} after {before}");
         before = error;
     }
     assert!(before < 0.08, "{before}");
