@@ -14,6 +14,7 @@ mod unseen;
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line compares reports"))]
 mod write;
 
+#[cfg(feature = "cli")]
 pub(crate) use compare::Comparison;
 pub(crate) use data::Report;
 #[cfg(feature = "cli")]

@@ -59,7 +59,7 @@ fn model_report(model: &BakedModel, variant: usize) -> ModelReport {
     let files: Vec<FileReport> = model.payloads.iter().map(|(name, payload)| file(name, payload.size)).collect();
     let names = |list: &[_]| list.iter().map(|name: &gpuskin_rt::internals::Str| name.to_string()).collect();
     let levels = (0..=meta.mesh.levels.len()).map(|level| LevelReport {
-        triangles: meta.mesh.triangles(level) as u64,
+        triangles: meta.mesh.triangles(level),
         error: Number(level.checked_sub(1).map_or(0.0, |coarser| meta.mesh.levels[coarser].error)),
     });
     let masks = meta.masks.iter().map(|mask| MaskReport {
@@ -72,7 +72,7 @@ fn model_report(model: &BakedModel, variant: usize) -> ModelReport {
         encoding: meta.encoding.name().to_owned(),
         vertex_mode: meta.encoding.is_vertex(),
         vertices: meta.mesh.vertex_count,
-        triangles: meta.mesh.triangles(0) as u64,
+        triangles: meta.mesh.triangles(0),
         texture,
         data: data(&files, &meta.mesh),
         files,
