@@ -272,7 +272,7 @@ pub const REVEALED_ARGUMENTS_ENTRY_POINT: &str = "gpuskin_write_revealed";
 pub enum CullScope {
     /// One crowd.
     Single,
-    /// All crowds of a [batch](crate::batch).
+    /// All crowds of a batch.
     Batch,
 }
 

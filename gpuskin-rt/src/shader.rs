@@ -132,7 +132,7 @@ pub const PLAYBACKS_BINDING: u32 = 4;
 /// Binding of the transforms of the previous frame in the model's bind group, if there is a palette
 /// and [`Variant::previous_transforms`].
 pub const PREVIOUS_BINDING: u32 = 5;
-/// Binding of the draws of a [batch](crate::batch), in its bind group.
+/// Binding of the draws of a batch, in its bind group.
 pub const DRAWS_BINDING: u32 = 5;
 /// Binding of the [`FieldUniform`](crate::field::FieldUniform) in the bind group of a field's
 /// model.
@@ -239,7 +239,7 @@ pub(crate) enum InstanceSource {
     Cached,
     /// A formula.
     Field,
-    /// Instance records of all crowds of a [batch](crate::batch).
+    /// Instance records of all crowds of a batch.
     Batch,
 }
 

@@ -18,7 +18,7 @@ use gpuskin_rt::internals::{Aabb, MAX_LODS};
 
 use super::{Geometry, order};
 use cluster::Clusters;
-use error::{LodError, LodErrorMeter};
+use error::LodErrorMeter;
 use simplify::{CollapsibleSurface, Seams};
 
 use poses::LodPoses;
@@ -31,8 +31,8 @@ const MAX_COARSEST: usize = 64;
 const MAX_TRIANGLE_RATIO: f64 = 0.8;
 /// Maximum ratio of triangles to the wanted number. A result with more is rejected.
 const MAX_OVERSHOOT: f64 = 1.2;
-/// Number of attempts to simplify a surface with the same weights; each locks the vertices with the
-/// greatest error of the last one.
+/// Number of attempts to simplify a surface; each locks the vertices with the greatest error of the
+/// last one.
 const ATTEMPTS: usize = 3;
 /// Factor of the error below which merging vertices is preferred to edge collapses. Merging
 /// distorts textures, so it must be better by this factor.
@@ -66,19 +66,16 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
     let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
     let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
-    for (n, wanted) in wanted(total).into_iter().enumerate().take(most) {
-        let near = n == 0;
-        let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, limit, near }.find(wanted);
+    for wanted in wanted(total).into_iter().take(most) {
+        let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
         let merged = clusters.with(wanted as usize).map(|surfaces| measure.of_mesh(surfaces));
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
         if let Some(merged) = &merged {
             let off = measure.error(merged);
-            let better = off.all < error.all * MERGE_PREFERENCE && (!near || off.at_rest <= error.at_rest);
-            if better || count(&parts) > allowed(wanted) {
+            if off < error * MERGE_PREFERENCE || count(&parts) > allowed(wanted) {
                 (error, chosen) = (off, merged);
             }
         }
-        let error = error.all;
         let before = levels.last().map_or(total, |level| count(&level.parts));
         if count(chosen) as f64 > before as f64 * MAX_TRIANGLE_RATIO || !error.is_finite() {
             continue;
@@ -91,14 +88,13 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
     levels
 }
 
-/// Returns the wanted numbers of triangles of the LODs: half, then further halves, or fewer if
-/// there are too few LODs for halving.
+/// Returns the wanted numbers of triangles of the LODs: halves, or fewer if there are too few LODs for
+/// halving.
 fn wanted(total: usize) -> Vec<f64> {
-    let half = total as f64 / 2.0;
-    let ratio = libm::pow(half / MIN_TRIANGLES, 1.0 / (MAX_LODS - 2) as f64).max(2.0);
-    let all = std::iter::successors(Some(half), |wanted| Some(wanted / ratio));
+    let ratio = libm::pow(total as f64 / MIN_TRIANGLES, 1.0 / (MAX_LODS - 1) as f64).max(2.0);
+    let all = (1..MAX_LODS).map(|level| total as f64 / libm::pow(ratio, level as f64));
     // Allows for rounding errors.
-    let mut wanted: Vec<f64> = all.take_while(|wanted| *wanted >= MIN_TRIANGLES * 0.99).take(MAX_LODS - 1).collect();
+    let mut wanted: Vec<f64> = all.take_while(|wanted| *wanted >= MIN_TRIANGLES * 0.99).collect();
     if wanted.last().is_none_or(|last| *last > MAX_COARSEST as f64) {
         wanted.push(MIN_TRIANGLES);
     }
@@ -133,8 +129,6 @@ struct LodBuilder<'a> {
     finer: &'a [Vec<u32>],
     /// Limit of the error as defined by meshopt, in metres.
     limit: f32,
-    /// Whether this is the first coarser LOD.
-    near: bool,
 }
 
 /// Distance of a surface from the finest LOD in metres, and indices of the parts of the surface.
@@ -180,50 +174,37 @@ impl LodBuilder<'_> {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
         let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) <= allowed(triangles as f64);
-        let (weights, sample) = match self.near {
-            true => (&simplify::NEAR_WEIGHTS[..], error::NEAR_SAMPLE),
-            false => (&[simplify::FAR_WEIGHTS][..], error::QUICK_SAMPLE),
-        };
         let mut least: Option<Vec<Vec<u32>>> = None;
         for (seams, options) in simplify::OPTIONS {
             let simplified = CollapsibleSurface::new(self.geometry, self.poses, &groups, seams);
             let limit = if seams == Seams::Kept { self.limit } else { f32::MAX };
-            let mut best: Option<(LodError, Vec<Vec<u32>>)> = None;
-            let mut at_rest = f32::INFINITY;
-            for weights in weights {
-                let mut locked = BTreeSet::new();
-                for attempt in 0..ATTEMPTS {
-                    let next = simplified.simplify(triangles, limit, options, *weights, &locked);
-                    if !enough(&next) {
-                        if attempt == 0 && count(&next) > 0 && least.as_ref().is_none_or(|l| count(&next) < count(l)) {
-                            least = Some(next);
-                        }
-                        break;
+            let mut best: Option<PartIndices> = None;
+            let mut locked = BTreeSet::new();
+            for attempt in 0..ATTEMPTS {
+                let next = simplified.simplify(triangles, limit, options, &locked);
+                if !enough(&next) {
+                    if attempt == 0 && count(&next) > 0 && least.as_ref().is_none_or(|l| count(&next) < count(l)) {
+                        least = Some(next);
                     }
-                    let found = self.measure.of_surface(surface, &next, sample);
-                    if self.near && best.is_none() {
-                        at_rest = found.error.at_rest;
-                    }
-                    let better = |(best, _): &(LodError, _)| {
-                        found.error.at_rest <= at_rest && found.error.cost(self.near) < best.cost(self.near)
-                    };
-                    if best.as_ref().is_none_or(better) {
-                        best = Some((found.error, next));
-                    }
-                    let before = locked.len();
-                    locked.extend(found.vertices);
-                    if locked.len() == before {
-                        break;
-                    }
+                    break;
+                }
+                let found = self.measure.of_surface(surface, &next, error::QUICK_SAMPLE);
+                if best.as_ref().is_none_or(|(error, _)| found.error < *error) {
+                    best = Some((found.error, next));
+                }
+                let before = locked.len();
+                locked.extend(found.vertices);
+                if locked.len() == before {
+                    break;
                 }
             }
-            if let Some((error, parts)) = best {
-                return (error.all, parts);
+            if let Some(best) = best {
+                return best;
             }
         }
         // No attempt reached the target; the smallest result is used.
         let least = least.unwrap_or(own);
-        (self.measure.of_surface(surface, &least, sample).error.all, least)
+        (self.measure.of_surface(surface, &least, error::QUICK_SAMPLE).error, least)
     }
 }
 

@@ -86,7 +86,7 @@ pub fn palette(scratch: Scratch) -> String {
     text(scratch, &[include_str!("../../shaders/local_bindings.wgsl")])
 }
 
-/// Returns the WGSL of the palette pass of a [batch](crate::batch). Group 0: [`PaletteUniform`], the words
+/// Returns the WGSL of the palette pass of a batch. Group 0: [`PaletteUniform`], the words
 /// of all models, the playback records of the poses, the palette, and the table of crowds. `table`: WGSL of that table,
 /// [`batch_table`](crate::cull::batch_table).
 pub fn batch_palette(table: &str) -> String {

@@ -39,8 +39,6 @@ pub(super) struct CollapsibleSurface<'a> {
     positions: Vec<f32>,
     attributes: Vec<f32>,
     weights: Vec<f32>,
-    /// Number of attributes that are not positions in poses; these come first.
-    attribute_count: usize,
     locks: Vec<SimplifyVertex>,
     /// Number of groups.
     count: usize,
@@ -59,26 +57,12 @@ pub(super) enum Seams {
     Welded,
 }
 
-/// Weights of attributes and of poses, relative to the constants above.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Weights {
-    pub(super) attributes: f32,
-    /// Weight of each pose, relative to the rest pose.
-    pub(super) poses: f32,
-}
-
-/// Weights that are tried for the first coarser LOD, which is seen from near. The first ones
-/// neglect poses: their error in the rest pose is the limit for the others.
-pub(super) const NEAR_WEIGHTS: [Weights; 3] =
-    [Weights { poses: 0.0, ..FAR_WEIGHTS }, FAR_WEIGHTS, { Weights { attributes: 0.4, ..FAR_WEIGHTS } }];
-/// Weights for other LODs: each pose counts as much as the rest pose.
-pub(super) const FAR_WEIGHTS: Weights = Weights { attributes: 1.0, poses: 1.0 };
-
 /// Options from restrictive to permissive: seams are kept; seams may be collapsed, as is necessary
-/// if all edges are hard; seams are given up, and small separate pieces may vanish.
-pub(super) const OPTIONS: [(Seams, SimplifyOptions); 3] = [
+/// if all edges are hard; small separate pieces may vanish; seams are given up.
+pub(super) const OPTIONS: [(Seams, SimplifyOptions); 4] = [
     (Seams::Kept, SimplifyOptions::None),
     (Seams::Kept, SimplifyOptions::Permissive),
+    (Seams::Kept, SimplifyOptions::Permissive.union(SimplifyOptions::Prune)),
     (Seams::Welded, SimplifyOptions::Permissive.union(SimplifyOptions::Prune)),
 ];
 
@@ -145,8 +129,9 @@ impl<'a> CollapsibleSurface<'a> {
             weights.extend([UV_WEIGHT / uv.max(1e-6); 2]);
             weights.extend([COLOR_WEIGHT; 3]);
         }
-        let attribute_count = weights.len();
-        weights.extend(chosen.iter().flat_map(|_| [1.0 / extent; 3]));
+        // All poses together have the same weight as the rest pose.
+        let pose_weight = 1.0 / extent / (chosen.len().max(1) as f32).sqrt();
+        weights.extend(chosen.iter().flat_map(|_| [pose_weight; 3]));
         let mut attributes = Vec::with_capacity(chief.len() * weights.len());
         for &(_, v) in &chief {
             if seams == Seams::Kept {
@@ -170,7 +155,6 @@ impl<'a> CollapsibleSurface<'a> {
             positions,
             attributes,
             weights,
-            attribute_count,
             locks,
             count: groups.len(),
             uv_scale: 0.0,
@@ -189,7 +173,6 @@ impl<'a> CollapsibleSurface<'a> {
         triangles: usize,
         limit: f32,
         options: SimplifyOptions,
-        weights: Weights,
         locked: &BTreeSet<u32>,
     ) -> Vec<Vec<u32>> {
         let mut locks = self.locks.clone();
@@ -197,16 +180,14 @@ impl<'a> CollapsibleSurface<'a> {
             let holds = |i: usize| self.of(i as u32).iter().any(|(_, vertex)| locked.contains(vertex));
             locks.iter_mut().enumerate().filter(|(i, _)| holds(*i)).for_each(|(_, lock)| *lock |= SimplifyVertex::Lock);
         }
-        let factor = |i| if i < self.attribute_count { weights.attributes } else { weights.poses };
-        let weights: Vec<f32> = self.weights.iter().enumerate().map(|(i, weight)| weight * factor(i)).collect();
         let bytes: &[u8] = bytemuck::cast_slice(&self.positions);
         let Ok(vertices) = VertexDataAdapter::new(bytes, 12, 0) else { return self.groups(&self.indices) };
         let indices = simplify_with_attributes_and_locks(
             &self.indices,
             &vertices,
             &self.attributes,
-            &weights,
-            weights.len() * 4,
+            &self.weights,
+            self.weights.len() * 4,
             &locks,
             (triangles * 3).min(self.indices.len()),
             limit,
