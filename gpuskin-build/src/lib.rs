@@ -63,6 +63,7 @@ mod manifest;
 mod measure;
 mod model;
 mod model_cache;
+mod models_by_name;
 mod name_collisions;
 mod output;
 mod pose;

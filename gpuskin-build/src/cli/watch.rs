@@ -19,6 +19,7 @@ use super::progress::ProgressDisplay;
 use crate::bake_job::{BakeJob, BakeScope};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Style};
+use crate::models_by_name::models_by_name;
 use crate::report::{PageData, Report};
 
 pub(super) const COMMAND: Command = Command {
@@ -60,6 +61,9 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
             false => inputs = read,
         }
         inputs.insert(manifest.clone());
+        // A file that appears may repair a bake.
+        let models = models_by_name(&manifest);
+        inputs.extend(models.iter().flat_map(|model| &model.files).map(|file| folder.join(file)));
         // A file that was unknown before the bake may have changed after it was read: another bake, from
         // the cache, finds out.
         if before.has(&inputs) {

@@ -12,6 +12,7 @@ use super::data::{
 use super::number::Number;
 use crate::bake::{BakedModel, Candidate, ClipErrors, CurvePoint, ErrorBudget, LoopChange};
 use crate::diagnostic::Diagnostics;
+use crate::models_by_name::models_by_name;
 use crate::units::texel_format;
 
 impl Report {
@@ -22,10 +23,9 @@ impl Report {
     }
 
     /// Creates the report of a failed bake of a manifest, or of one model of it. It names the models
-    /// if the manifest can be read.
+    /// if the manifest is TOML.
     pub(crate) fn of_failure(manifest: &Path, model: Option<&str>, diagnostics: &Diagnostics) -> Self {
-        let models = crate::checked_manifest::load(manifest).map(|manifest| manifest.models).unwrap_or_default();
-        let names = models.into_iter().map(|entry| entry.name.value);
+        let names = models_by_name(manifest).into_iter().map(|model| model.name);
         let not_baked = names.filter(|name| model.is_none_or(|model| name == model)).collect();
         Self { failed: true, not_baked, ..Self::empty(diagnostics) }
     }
