@@ -10,7 +10,7 @@
 @group(0) @binding(3) var<storage, read_write> gpuskin_arguments: array<u32>;
 // PaletteUniform of the palette pass.
 @group(0) @binding(4) var<storage, read_write> gpuskin_palette_parameters: array<u32>;
-// The same draws in drawing order, `[set][draw]`, for draws of all crowds together.
+// Draws in drawing order, `[set][draw]`, for draws of all crowds together.
 @group(0) @binding(5) var<storage, read_write> gpuskin_ordered_arguments: array<u32>;
 // Per draw `[crowd][part][lod]`: its place in the drawing order.
 @group(0) @binding(6) var<storage, read> gpuskin_order: array<u32>;

@@ -215,7 +215,7 @@ fn field(messages: &str, word: &str, field: &str) -> Option<String> {
 /// Makes a program smaller with wasm-opt, if it is installed.
 fn shrink(wasm: &Path) {
     let mut command = Command::new("wasm-opt");
-    // What rustc's target has by default, for versions of wasm-opt that do not read it from the program.
+    // Features that rustc's target has by default, for versions of wasm-opt that do not read it from the program.
     let features =
         ["bulk-memory", "mutable-globals", "nontrapping-float-to-int", "reference-types", "sign-ext", "multivalue"];
     command

@@ -482,7 +482,7 @@ impl CrowdCore {
 }
 
 impl CrowdCore {
-    /// What the crowd needs in a batch: room for instances, and the distance by which attachments extend
+    /// Needs of the crowd in a batch: room for instances, and the distance by which attachments extend
     /// the bounds of its clips, metres. `None` if it is drawn by itself.
     pub(crate) fn batch_needs(&self) -> Option<(u32, f32)> {
         let state = self.state();

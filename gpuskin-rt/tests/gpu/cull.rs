@@ -147,7 +147,7 @@ pub fn cpu_culls_where_there_is_no_compute() {
     }
 }
 
-/// What the CPU selects follows commands, time and the camera, also in frames in which only one of them
+/// The selection of the CPU follows commands, time and the camera, also in frames in which only one of them
 /// changes; and a frame without changes uploads nothing.
 pub fn cpu_culling_follows_changes() {
     let test = test_model(Encoding::MatrixF16);
