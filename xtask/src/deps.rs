@@ -54,6 +54,11 @@ const BROWSER: Need = Need {
     present: || in_path("chromium") && in_path("chromedriver"),
 };
 
+/// Whether Chromium is installed. Without it, its tests are reported as ignored.
+pub(crate) fn has_chromium() -> bool {
+    in_path("chromium")
+}
+
 /// Installs the browser of the browser test, where it is missing.
 pub(crate) fn install_browser() -> Result<(), Failure> {
     match cfg!(target_os = "linux") && !(BROWSER.present)() {
