@@ -421,9 +421,10 @@ impl CrowdCore {
         self.can_cull_on_cpu(&self.state())
     }
 
-    /// Drawable state as [`Self::drawn_alone`], with the instances that a view sees.
+    /// Drawable state as of the last upload, with the instances that a view sees; `None` if there are no
+    /// instances.
     pub(crate) fn drawn_in(&self, View(index): View) -> Option<Drawn> {
-        let drawn = self.drawn_alone()?;
+        let drawn = self.drawn()?;
         Some(Drawn { culled: self.state().culled.view(index).cloned(), ..drawn })
     }
 
@@ -440,8 +441,13 @@ impl CrowdCore {
 
     /// Drawable state, if the crowd has passes or draws that no batch does.
     pub(crate) fn drawn_alone(&self) -> Option<Drawn> {
-        // Without a lock: in a scene of many models, most crowds are merged.
-        if self.merged.load(Ordering::Relaxed) { None } else { self.drawn() }
+        if self.is_merged() { None } else { self.drawn() }
+    }
+
+    /// Whether a batch does all the work of the crowd on the device. Takes no lock: in a scene of many
+    /// models, most crowds are merged.
+    pub(crate) fn is_merged(&self) -> bool {
+        self.merged.load(Ordering::Relaxed)
     }
 
     /// Buffers of the instances; `None` before the first upload, or if shaders cannot bind them.

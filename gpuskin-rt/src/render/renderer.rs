@@ -328,7 +328,7 @@ impl CrowdRenderer {
         on_device.is_set_late.store(on_device.set_since.load(Ordering::Relaxed), Ordering::Relaxed);
         pass.set_bind_group(0, &on_device.bind_group, &[]);
         self.batching.draw(pass, view, kind);
-        for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
+        for crowd in self.crowds.iter().filter_map(Weak::upgrade).filter(|crowd| !crowd.is_merged()) {
             let Some(drawn) = crowd.drawn_in(view) else { continue };
             let batched = drawn.palettes.as_ref().is_some_and(|palettes| palettes.is_batched());
             if batched && drawn.attached.is_empty() {

@@ -150,6 +150,12 @@ pub fn batched_pictures_match_single_crowds() {
         let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };
         let Some(mut scenes) = scenes(&models, &descriptor) else { continue };
         (0..3).for_each(|turn| assert_same(&mut scenes, turn, MODELS, "first frames"));
+        let counts = scenes.each_ref().map(|Scene { crowds, renderer, sun, .. }| {
+            let of = |crowd: &Crowd<_>| [View::MAIN, *sun].map(|view| crowd.count_drawn(renderer, view).unwrap());
+            crowds.iter().map(of).collect::<Vec<_>>()
+        });
+        assert!(counts[0] == counts[2] && counts[1] == counts[2], "{counts:?}");
+        assert!(counts[2].iter().flatten().any(|counts| counts.total() > 0));
         scenes.iter_mut().for_each(|scene| scene.spawn(2, 200, 99));
         assert_same(&mut scenes, 3, MODELS, "a crowd outgrew its room");
         for scene in &mut scenes {
