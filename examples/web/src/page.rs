@@ -252,11 +252,14 @@ impl Page {
     }
 }
 
+/// Callback of `requestAnimationFrame`; gets the time in milliseconds.
+type OnFrame = Closure<dyn FnMut(f64)>;
+
 /// Draws in every frame of the browser.
 fn run_loop(page: &Shared) {
-    let next: Rc<RefCell<Option<Closure<dyn FnMut(f64)>>>> = Rc::default();
+    let next: Rc<RefCell<Option<OnFrame>>> = Rc::default();
     let (shared, again) = (page.clone(), next.clone());
-    let request = |window: &Window, closure: &Option<Closure<dyn FnMut(f64)>>| {
+    let request = |window: &Window, closure: &Option<OnFrame>| {
         if let Some(closure) = closure {
             let _ = window.request_animation_frame(closure.as_ref().unchecked_ref());
         }
