@@ -147,8 +147,7 @@ impl<M> Crowd<M> {
     }
 
     /// Counts the instances that the last submitted frame drew in a view, for web pages, which must not block.
-    /// With WebGPU in a browser, the counts come by themselves; on other backends, the game calls `Device::poll` meanwhile,
-    /// for example in each frame.
+    /// The game calls `Device::poll` meanwhile, for example in each frame.
     ///
     /// # Errors
     /// If the counts cannot be read back from the device.
