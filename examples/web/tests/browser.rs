@@ -309,7 +309,8 @@ const COUNTS: &str = "const t = document.getElementById('drawn').textContent; re
 
 fn page_draws_and_culls_with_webgl2() {
     // On WebGPU, the counts of the page do not come in Chromium.
-    for (api, name) in [("webgl2", "WebGL2")] {
+    let cases = [("webgl2", "WebGL2")];
+    for (api, name) in cases {
         let browser = Browser::open("");
         browser.go(&format!("?api={api}&count=100"));
         let counts = browser.wait(COUNTS);
