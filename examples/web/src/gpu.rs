@@ -45,7 +45,7 @@ impl Gpu {
     /// for each attempt.
     ///
     /// # Errors
-    /// What each API lacks, if none works.
+    /// Reasons why no API works, one per API.
     pub(crate) async fn open(apis: &[Api], mut canvas: impl FnMut() -> HtmlCanvasElement) -> Result<Self, String> {
         let mut lacks = Vec::new();
         for api in apis {

@@ -1,4 +1,4 @@
-//! What the browser test measures, on a page and natively: poses that the device computes, a picture, and
+//! Measurements of the browser test, on a page and natively: poses that the device computes, a picture, and
 //! the CPU's time per frame. `tests/browser.rs` compares both.
 
 use std::future::Future;

@@ -27,7 +27,7 @@ const RETRY_MS: i32 = 1000;
 /// Largest number of canvas pixels per CSS pixel.
 const MAX_RATIO: f64 = 2.0;
 
-/// What the controls ask for.
+/// Settings of the controls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Wanted {
     count: u32,

@@ -61,7 +61,7 @@ fn text(html: &str) -> String {
             _ => {}
         }
     }
-    // What is before the first tag is the rest of a tag that was cut off by splitting.
+    // The text before the first tag is the rest of a tag that was cut off by splitting.
     let start = html.find('<').map_or(0, |at| html[..at].chars().count());
     text.chars().skip(start).collect::<String>().replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }

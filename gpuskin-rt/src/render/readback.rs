@@ -107,7 +107,7 @@ impl Wake for Woken {
 /// Runs a future that waits for the device alone.
 ///
 /// # Errors
-/// Those of the future; also if the device does not complete its work while this thread waits, as with
+/// Errors of the future; also if the device does not complete its work while this thread waits, as with
 /// WebGPU in a browser.
 pub(crate) fn wait<T>(device: &wgpu::Device, future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let woken = Arc::new(Woken::default());

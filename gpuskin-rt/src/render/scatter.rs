@@ -66,13 +66,13 @@ impl Scatter {
         let pipeline = pipeline.filter(|_| target.size() <= most / 4);
         changes.take(elements.len(), |changed| {
             let count: usize = changed.runs(elements.len()).map(|run| run.len()).sum();
+            if let Some(list) = shared.filter(|_| count * size_of::<T>() < STAGED) {
+                let push = |index: usize| list.push(first + index as u32, &elements[index]);
+                changed.runs(elements.len()).flatten().for_each(push);
+                bytes = (count * size_of::<T>()) as u64;
+                return;
+            }
             bytes = match (changed, pipeline) {
-                _ if shared.is_some() && count * size_of::<T>() < STAGED => {
-                    let list = shared.expect("checked");
-                    let push = |index: usize| list.push(first + index as u32, &elements[index]);
-                    changed.runs(elements.len()).flatten().for_each(push);
-                    (count * size_of::<T>()) as u64
-                }
                 (Changed::Some(indices), Some(pipeline)) if changed.runs(elements.len()).nth(FEW).is_some() => {
                     self.list.clear();
                     indices.iter().for_each(|&index| self.list.push(index, &elements[index as usize]));

@@ -8,6 +8,7 @@ use gpuskin_rt::internals::*;
 
 const SIDE: u32 = 160;
 const MODELS: usize = 7;
+const DEVICE: &str = "a Vulkan device, which the test needs";
 
 /// Boxes of about a metre with coarser levels, in different shapes, vertex formats and numbers of bones.
 fn test_model(number: usize) -> TestModel {
@@ -148,7 +149,7 @@ pub fn batched_pictures_match_single_crowds() {
     let models: Vec<_> = (0..MODELS).map(test_model).collect();
     for motion_vectors in [false, true] {
         let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };
-        let Some(mut scenes) = scenes(&models, &descriptor) else { continue };
+        let mut scenes = scenes(&models, &descriptor).expect(DEVICE);
         (0..3).for_each(|turn| assert_same(&mut scenes, turn, MODELS, "first frames"));
         let counts = scenes.each_ref().map(|Scene { crowds, renderer, sun, .. }| {
             let of = |crowd: &Crowd<_>| [View::MAIN, *sun].map(|view| crowd.count_drawn(renderer, view).unwrap());
@@ -199,7 +200,7 @@ pub fn thousands_of_models_and_new_views_match_single_crowds() {
         test
     };
     let models: Vec<_> = (0..MANY).map(renamed).collect();
-    let Some(mut scenes) = scenes_of(&models, &RendererDescriptor::default(), 3) else { return };
+    let mut scenes = scenes_of(&models, &RendererDescriptor::default(), 3).expect(DEVICE);
     assert_same(&mut scenes, 0, MANY, "many models");
     scenes.iter_mut().for_each(|scene| scene.sun = scene.renderer.add_view());
     assert_same(&mut scenes, 1, MANY, "a view was added");
@@ -207,7 +208,7 @@ pub fn thousands_of_models_and_new_views_match_single_crowds() {
 
 pub fn crowds_leave_their_batch_and_keep_their_picture() {
     let models: Vec<_> = (0..4).map(test_model).collect();
-    let Some(mut scenes) = scenes(&models, &RendererDescriptor::default()) else { return };
+    let mut scenes = scenes(&models, &RendererDescriptor::default()).expect(DEVICE);
     assert_same(&mut scenes, 0, 4, "all are merged");
     for scene in &mut scenes {
         let id = scene.ids[1][1];
@@ -224,7 +225,7 @@ pub fn crowds_leave_their_batch_and_keep_their_picture() {
 pub fn revealed_instances_of_a_batch_match_single_crowds() {
     let models: Vec<_> = (0..MODELS).map(test_model).collect();
     let descriptor = RendererDescriptor { occlusion: true, ..Default::default() };
-    let Some(mut scenes) = scenes(&models, &descriptor) else { return };
+    let mut scenes = scenes(&models, &descriptor).expect(DEVICE);
     for turn in 0..4 {
         let [counted, batched, single] = scenes.each_mut().map(|scene| scene.draw(turn, true));
         assert_eq!(scenes.each_ref().map(Scene::merged), [MODELS, MODELS, 0]);
