@@ -391,16 +391,18 @@ fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
     }
 }
 
-/// Returns the glTF file in the same folder with the most similar name.
+/// Returns the glTF file in the same folder with the most similar name, but not the file itself, which may
+/// have been written since it was looked for.
 fn nearby(file: &Path) -> Option<String> {
+    let own = file.file_name()?.to_str()?;
     let folder =
         file.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);
     let mut names: Vec<_> = std::fs::read_dir(folder)
         .ok()?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".glb") || name.ends_with(".gltf"))
+        .filter(|name| (name.ends_with(".glb") || name.ends_with(".gltf")) && name != own)
         .take(1000)
         .collect();
     names.sort();
-    closest(file.file_name()?.to_str()?, names.iter().map(String::as_str)).map(str::to_owned)
+    closest(own, names.iter().map(String::as_str)).map(str::to_owned)
 }

@@ -57,8 +57,11 @@ impl Place {
         self.folder.path().join(name)
     }
 
+    /// Writes a file as editors do: beside its place, then moved there. No reader sees a part of it.
     pub fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
+        let part = self.path(&format!("{name}.part"));
+        std::fs::write(&part, text).unwrap();
+        std::fs::rename(part, self.path(name)).unwrap();
     }
 
     #[track_caller]
