@@ -8,7 +8,7 @@ use crate::bake::BakedModel;
 use crate::bake_job::{BakeJob, BakeScope, BakeSummary};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
-use crate::report::{Report, ReportFile, ReportKind};
+use crate::report::{DrawnIn, DrawnModels, Report, ReportFile, ReportKind};
 
 /// Bakes without optimisation that take longer than this give a warning. Shorter ones do not:
 /// models are baked only when they change, not in every build.
@@ -89,15 +89,15 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built,
         Ok(BakeSummary { models, warnings, inputs: read, .. }) => {
             inputs.extend(read.iter().cloned());
             if let Some(file) = report {
-                file.write(&Report::new(&models, &warnings), None)?;
+                let drawn = || DrawnModels::read(&models, out, DrawnIn::File);
+                file.write(&Report::new(&models, &warnings), None, drawn)?;
             }
             Ok(Built { models, inputs: read, warnings })
         }
         Err(mut failed) => {
             inputs.extend(failed.inputs);
-            if let Some(Err(diagnostic)) =
-                report.map(|file| file.write(&Report::of_failure(path, None, &failed.diagnostics), None))
-            {
+            let failure = Report::of_failure(path, None, &failed.diagnostics);
+            if let Some(Err(diagnostic)) = report.map(|file| file.write(&failure, None, DrawnModels::default)) {
                 failed.diagnostics.push(diagnostic);
             }
             Err(failed.diagnostics)

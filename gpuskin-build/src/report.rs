@@ -7,6 +7,7 @@ mod collect;
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line compares reports"))]
 mod compare;
 mod data;
+mod drawn;
 mod html;
 mod markdown;
 mod number;
@@ -17,6 +18,7 @@ mod write;
 #[cfg(feature = "cli")]
 pub(crate) use compare::Comparison;
 pub(crate) use data::Report;
+pub(crate) use drawn::{DrawnIn, DrawnModels};
 #[cfg(feature = "cli")]
 pub(crate) use html::PageData;
 pub(crate) use write::{ReportFile, ReportKind};

@@ -10,6 +10,7 @@ mod gpuskin;
 mod serve;
 mod test;
 mod torture;
+mod viewer;
 mod web;
 
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ Usage: cargo xtask COMMAND
 
   demo     draws ten thousand instances of the sample models, in a window or a PNG
   web      builds the demo as a web page, and shows it
+  viewer   makes the program that draws models in reports
   test     runs the checks that CI runs
   bless    rewrites the golden files, API texts and pictures that tests compare with
   api      compares the public API of both crates with its checked-in text
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
     let result = match name.to_str() {
         Some("demo") => demo::run(rest),
         Some("web") => web::run(rest),
+        Some("viewer") => viewer::run(rest),
         // Part of `test`.
         Some("web-test") => web::test(rest),
         Some("test") => test::run(rest),

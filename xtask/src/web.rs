@@ -13,7 +13,7 @@ Builds the demo page, examples/web, into a folder of static files, and prints th
 
 Usage: cargo xtask web [--with-deps] [--webgpu-only] [--out DIR] [--serve [--port N]]
 
-  --with-deps    installs the target wasm32-unknown-unknown, wasm-bindgen and tools that make the program smaller
+  --with-deps    installs the target wasm32-unknown-unknown and wasm-bindgen
   --webgpu-only  leaves WebGL2 out: a program of half the size
   --out DIR      folder [default: target/web]
   --serve        shows the folder on http://127.0.0.1:PORT/ until it is interrupted
@@ -22,16 +22,18 @@ Usage: cargo xtask web [--with-deps] [--webgpu-only] [--out DIR] [--serve [--por
 
 /// Target of web programs.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+/// Profile of programs that are fetched.
+pub(crate) const SMALL_PROFILE: &str = "web";
 /// A page as it is built: package, cargo profile, and features beyond the default ones.
 pub(crate) struct Page<'a> {
     pub(crate) package: &'a str,
     pub(crate) profile: &'a str,
     pub(crate) default_features: bool,
     pub(crate) features: &'a [&'a str],
+    /// Kind of script that wasm-bindgen writes: `web` or `no-modules`.
+    pub(crate) script: &'a str,
     /// Static files that are copied into the folder.
-    pub(crate) files: &'a Path,
-    /// Whether the program is made as small as possible.
-    pub(crate) small: bool,
+    pub(crate) files: Option<&'a Path>,
 }
 
 pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
@@ -64,7 +66,15 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
         return Err(Failure::Failed(lack));
     }
     let files = root().join("examples/web/page");
-    build(&Page { package: "web", profile: "web", default_features, features: &[], files: &files, small: true }, &out)?;
+    let page = Page {
+        package: "web",
+        profile: SMALL_PROFILE,
+        default_features,
+        features: &[],
+        script: "web",
+        files: Some(&files),
+    };
+    build(&page, &out)?;
     print_sizes(&out);
     println!("page: {}", out.join("index.html").display());
     if serve {
@@ -190,12 +200,25 @@ pub(crate) fn build(page: &Page<'_>, out: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(out).map_err(io(out))?;
     let bindgen = bindgen().ok_or_else(|| Failure::Failed("the program wasm-bindgen is missing".to_owned()))?;
     let mut command = Command::new(bindgen);
-    command.args(["--target", "web", "--no-typescript", "--out-name", page.package, "--out-dir"]).arg(out).arg(&wasm);
-    crate::cargo::run(command)?;
-    if page.small {
-        shrink(&out.join(format!("{}_bg.wasm", page.package)));
+    command
+        .args([
+            "--target",
+            page.script,
+            "--no-typescript",
+            "--remove-producers-section",
+            "--out-name",
+            page.package,
+            "--out-dir",
+        ])
+        .arg(out)
+        .arg(&wasm);
+    if page.profile == SMALL_PROFILE {
+        command.arg("--remove-name-section");
     }
-    copy(page.files, out).map_err(io(page.files))?;
+    crate::cargo::run(command)?;
+    if let Some(files) = page.files {
+        copy(files, out).map_err(io(files))?;
+    }
     // The files of the models, as the demo's build script baked them.
     if let Some(baked) = field(&messages, "crowd", "\"out_dir\":\"") {
         let baked = Path::new(&baked).join("gpuskin");
@@ -210,22 +233,6 @@ fn field(messages: &str, word: &str, field: &str) -> Option<String> {
     let line = messages.lines().rfind(|line| line.contains(word) && line.contains(field))?;
     let (_, rest) = line.split_once(field)?;
     Some(rest.split('"').next()?.replace("\\\\", "\\"))
-}
-
-/// Makes a program smaller with wasm-opt, if it is installed.
-fn shrink(wasm: &Path) {
-    let mut command = Command::new("wasm-opt");
-    // Features that rustc's target has by default, for versions of wasm-opt that do not read it from the program.
-    let features =
-        ["bulk-memory", "mutable-globals", "nontrapping-float-to-int", "reference-types", "sign-ext", "multivalue"];
-    command
-        .args(["-Oz", "--strip-debug", "--strip-producers"])
-        .args(features.map(|feature| format!("--enable-{feature}")));
-    match command.arg(wasm).arg("-o").arg(wasm).status() {
-        Ok(status) if status.success() => {}
-        Ok(status) => eprintln!("== wasm-opt failed ({status}): the program stays as it is"),
-        Err(_) => eprintln!("== no wasm-opt: the program stays as it is; on Debian: apt-get install binaryen"),
-    }
 }
 
 /// Copies a folder, with its subfolders.
@@ -252,8 +259,8 @@ pub(crate) fn test(args: Vec<OsString>) -> Result<(), Failure> {
         profile: "release",
         default_features: true,
         features: &["measure"],
-        files: &files,
-        small: false,
+        script: "web",
+        files: Some(&files),
     };
     build(&page, &out)?;
     let failed = |error: std::io::Error| Failure::Failed(format!("{}: {error}", out.display()));

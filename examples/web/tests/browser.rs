@@ -5,14 +5,15 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine;
 use gpuskin_rt::internals::render::DrawPath;
 use gpuskin_rt::tools::CpuModel;
 use gpuskin_rt::{Model, wgpu};
+use gpuskin_test_browser::Browser;
 use gpuskin_test_harness::{Need, note, run, test};
 use serde_json::{Value, json};
 use web::measure;
@@ -25,8 +26,6 @@ const WEBGL2_ERROR: f64 = 5e-5;
 const MAX_STRAY_PIXELS: f64 = 0.01;
 /// Greatest CPU time of 10,000 instances per frame beyond an empty frame, milliseconds.
 const MAX_FRAME_MS: f64 = 2.0;
-/// Time for which a page may load, or measure.
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Need of a served page and of a browser.
 const BROWSER: Need = Need { variable: "GPUSKIN_REQUIRE_BROWSER", missing: missing_browser };
@@ -44,6 +43,7 @@ fn main() -> ExitCode {
         test!(picture_matches_native_with_webgl2, BROWSER, VULKAN),
         test!(instances_that_play_on_cost_little_cpu_time, BROWSER),
         test!(page_draws_and_culls_with_webgl2, BROWSER),
+        test!(page_draws_and_culls_with_webgpu, BROWSER),
         test!(page_says_that_it_needs_an_api, BROWSER),
         test!(page_says_which_file_is_missing_or_cut_off, BROWSER),
         test!(page_goes_on_after_the_context_is_lost, BROWSER),
@@ -54,120 +54,15 @@ fn missing_browser() -> Option<String> {
     if std::env::var_os("GPUSKIN_WEB_PAGE").is_none() {
         return Some("no page: GPUSKIN_WEB_PAGE is not set; run `cargo xtask test --only browser`".to_owned());
     }
-    let runs = |program: &str| {
-        let command = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        command.is_ok_and(|status| status.success())
-    };
-    let missing: Vec<&str> = ["chromium", "chromedriver"].into_iter().filter(|program| !runs(program)).collect();
-    let install = "on Debian: apt-get install chromium chromium-driver";
-    (!missing.is_empty()).then(|| format!("{} cannot be run; {install}", missing.join(" and ")))
+    gpuskin_test_browser::missing()
 }
 
-/// A browser with one page.
-struct Browser {
-    driver: Child,
-    session: String,
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let _ = ureq::delete(&self.session).call();
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
-    }
-}
-
-impl Browser {
-    /// Opens a browser that runs `before` in each page before the page's own scripts.
-    fn open(before: &str) -> Self {
-        // A port that was free a moment ago.
-        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
-        let driver = Command::new("chromedriver")
-            .arg(format!("--port={port}"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver runs");
-        let mut browser = Self { driver, session: String::new() };
-        let address = format!("http://127.0.0.1:{port}");
-        let start = Instant::now();
-        while ureq::get(format!("{address}/status")).call().is_err() {
-            assert!(start.elapsed() < TIMEOUT, "chromedriver does not answer");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        let arguments = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-dev-shm-usage",
-            "--use-angle=swiftshader",
-            "--enable-unsafe-swiftshader",
-            "--enable-unsafe-webgpu",
-            "--use-webgpu-adapter=swiftshader",
-            "--ignore-gpu-blocklist",
-            "--window-size=320,240",
-        ];
-        let timeout = TIMEOUT.as_millis() as u64;
-        let options = json!({
-            "goog:chromeOptions": { "args": arguments },
-            "goog:loggingPrefs": { "browser": "ALL" },
-            "timeouts": { "script": timeout, "pageLoad": timeout },
-        });
-        let body = json!({ "capabilities": { "alwaysMatch": options } });
-        let opened = send(&format!("{address}/session"), &body);
-        let id = opened["sessionId"].as_str().expect("a session");
-        browser.session = format!("{address}/session/{id}");
-        browser.call(
-            "goog/cdp/execute",
-            &json!({ "cmd": "Page.addScriptToEvaluateOnNewDocument", "params": { "source": before } }),
-        );
-        browser
-    }
-
-    fn call(&self, command: &str, body: &Value) -> Value {
-        send(&format!("{}/{command}", self.session), body)
-    }
-
-    /// Opens a page of the served folder.
-    fn go(&self, page: &str) {
-        let address = std::env::var("GPUSKIN_WEB_PAGE").expect("the test needs it");
-        self.call("url", &json!({ "url": format!("{address}{page}") }));
-    }
-
-    /// Runs a script that returns a value.
-    fn script(&self, script: &str) -> Value {
-        self.call("execute/sync", &json!({ "script": script, "args": [] }))
-    }
-
-    /// Waits until a script returns something true, and returns it.
-    fn wait(&self, script: &str) -> Value {
-        let start = Instant::now();
-        loop {
-            let value = self.script(script);
-            if !matches!(value, Value::Null | Value::Bool(false)) {
-                return value;
-            }
-            if start.elapsed() > TIMEOUT {
-                let state =
-                    self.script("return [document.body.dataset.state, document.getElementById('message').textContent]");
-                let log = self.call("se/log", &json!({ "type": "browser" }));
-                panic!("waited for: {script}\npage: {state}\nconsole: {log}");
-            }
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-}
-
-fn send(url: &str, body: &Value) -> Value {
-    let config = ureq::Agent::config_builder().http_status_as_error(false).build();
-    let response = ureq::Agent::from(config).post(url).send_json(body);
-    let mut response = response.unwrap_or_else(|error| panic!("{url}: {error}"));
-    let mut answer: Value =
-        response.body_mut().with_config().limit(64 << 20).read_json().expect("chromedriver sends JSON");
-    let value = answer["value"].take();
-    assert!(value["error"].is_null(), "{url}: {} {}", value["error"], value["message"]);
-    value
+/// Opens a page of the served folder, in which `before` runs before the page's own scripts.
+fn open(page: &str, before: &str) -> Browser {
+    let address = std::env::var("GPUSKIN_WEB_PAGE").expect("the test needs it");
+    let browser = Browser::open([320, 240], before);
+    browser.go(&format!("{address}{page}"));
+    browser
 }
 
 /// Measurements of a page on one API.
@@ -185,8 +80,7 @@ fn measured(api: &'static str) -> &'static Measured {
     static WEBGL2: OnceLock<Measured> = OnceLock::new();
     let once = if api == "webgpu" { &WEBGPU } else { &WEBGL2 };
     once.get_or_init(|| {
-        let browser = Browser::open("");
-        browser.go("measure.html");
+        let browser = open("measure.html", "");
         let script = "const done = arguments[arguments.length - 1];
             const text = (bytes) => { let s = ''; for (let i = 0; i < bytes.length; i += 8192)
                 s += String.fromCharCode(...bytes.subarray(i, i + 8192)); return btoa(s); };
@@ -194,7 +88,7 @@ fn measured(api: &'static str) -> &'static Measured {
                 .then((m) => done({ adapter: m.adapter, positions: m.positions.map(text), picture: text(m.picture),
                     frameTimes: m.frameTimes }))
                 .catch((error) => done({ failed: String(error) }));";
-        let value = browser.call("execute/async", &json!({ "script": script, "args": [api] }));
+        let value = browser.script_async(script, &json!([api]));
         assert!(value["failed"].is_null(), "{api}: {}", value["failed"]);
         note!("{api}: {}", value["adapter"]);
         let bytes = |value: &Value| {
@@ -307,36 +201,39 @@ fn instances_that_play_on_cost_little_cpu_time() {
 /// Text of the page's counts: `DRAWN of TOTAL, CULLED culled`.
 const COUNTS: &str = "const t = document.getElementById('drawn').textContent; return /culled/.test(t) && t";
 
+/// The counts of the page are those of its instances and culling, also after another choice.
+fn page_counts(api: &str, name: &str) {
+    let browser = open(&format!("?api={api}&count=100"), "");
+    let counts = browser.wait(COUNTS);
+    assert_eq!(browser.script("return document.body.dataset.api"), json!(name));
+    let numbers: Vec<u32> = counts.as_str().expect("a text").split(' ').filter_map(|word| word.parse().ok()).collect();
+    note!("{api}: {counts}");
+    let [drawn, culled] = numbers[..] else { panic!("{counts}") };
+    assert!(drawn > 0 && culled > 0 && drawn + culled <= 100, "{counts}");
+    // Another model, and fewer instances.
+    browser.script(
+        "for (const [id, value] of [['model', 'hound'], ['count', '20']]) {
+        const e = document.getElementById(id); e.value = value; e.dispatchEvent(new Event('change')); }",
+    );
+    browser.wait("return document.getElementById('drawn').textContent.includes('of 20,')");
+    assert_eq!(browser.script("return document.body.dataset.state"), json!("running"));
+}
+
+fn page_draws_and_culls_with_webgpu() {
+    page_counts("webgpu", "WebGPU");
+}
+
 fn page_draws_and_culls_with_webgl2() {
-    // On WebGPU, the counts of the page do not come in Chromium.
-    let cases = [("webgl2", "WebGL2")];
-    for (api, name) in cases {
-        let browser = Browser::open("");
-        browser.go(&format!("?api={api}&count=100"));
-        let counts = browser.wait(COUNTS);
-        assert_eq!(browser.script("return document.body.dataset.api"), json!(name));
-        let numbers: Vec<u32> =
-            counts.as_str().expect("a text").split(' ').filter_map(|word| word.parse().ok()).collect();
-        note!("{api}: {counts}");
-        let [drawn, culled] = numbers[..] else { panic!("{counts}") };
-        assert!(drawn > 0 && culled > 0 && drawn + culled <= 100, "{counts}");
-        // Another model, and fewer instances.
-        browser.script(
-            "for (const [id, value] of [['model', 'hound'], ['count', '20']]) {
-            const e = document.getElementById(id); e.value = value; e.dispatchEvent(new Event('change')); }",
-        );
-        browser.wait("return document.getElementById('drawn').textContent.includes('of 20,')");
-        assert_eq!(browser.script("return document.body.dataset.state"), json!("running"));
-    }
+    page_counts("webgl2", "WebGL2");
 }
 
 fn page_says_that_it_needs_an_api() {
-    let browser = Browser::open(
+    let browser = open(
+        "",
         "delete Navigator.prototype.gpu; const old = HTMLCanvasElement.prototype.getContext;
          HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
              return kind.startsWith('webgl') ? null : old.call(this, kind, ...rest); };",
     );
-    browser.go("");
     let message = browser
         .wait("return document.body.dataset.state == 'failed' && document.getElementById('message').textContent");
     let message = message.as_str().expect("a text");
@@ -358,11 +255,11 @@ fn page_says_which_file_is_missing_or_cut_off() {
         ),
     ];
     for (answer, expected) in cases {
-        let browser = Browser::open(&format!(
+        let before = format!(
             "const old = window.fetch; window.fetch = async (url, ...rest) => {{
                  if (!/mesh[^/]*\\.bin$/.test(String(url?.url ?? url))) return old(url, ...rest); {answer}; }};"
-        ));
-        browser.go("?count=10&api=webgl2");
+        );
+        let browser = open("?count=10&api=webgl2", &before);
         let message = browser
             .wait("return document.body.dataset.state == 'failed' && document.getElementById('message').textContent");
         let message = message.as_str().expect("a text");
@@ -372,14 +269,12 @@ fn page_says_which_file_is_missing_or_cut_off() {
 }
 
 fn page_goes_on_after_the_context_is_lost() {
-    let cases = [(
-        "webgl2",
-        "",
-        "document.querySelector('canvas').getContext('webgl2').getExtension('WEBGL_lose_context').loseContext()",
-    )];
-    for (api, before, lose) in cases {
-        let browser = Browser::open(before);
-        browser.go(&format!("?api={api}&count=20"));
+    let keep = "const old = GPUAdapter.prototype.requestDevice; GPUAdapter.prototype.requestDevice =
+        async function (...rest) { return (window.device = await old.apply(this, rest)); };";
+    let context = "document.querySelector('canvas').getContext('webgl2')";
+    let lose_context = format!("{context}.getExtension('WEBGL_lose_context').loseContext()");
+    for (api, before, lose) in [("webgl2", "", &*lose_context), ("webgpu", keep, "window.device.destroy()")] {
+        let browser = open(&format!("?api={api}&count=20"), before);
         browser.wait(COUNTS);
         browser.script(&format!(
             "window.states = []; new MutationObserver(() => window.states.push(document.body.dataset.state))

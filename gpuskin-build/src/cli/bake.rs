@@ -15,7 +15,7 @@ use crate::bake_job::{BakeJob, BakeScope, BakeSummary};
 use crate::cache::{Cache, SharedMode};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::output::Difference;
-use crate::report::{Comparison, Report, ReportFile, ReportKind};
+use crate::report::{Comparison, DrawnIn, DrawnModels, Report, ReportFile, ReportKind};
 use crate::shard::Shard;
 use crate::units::{digits, length};
 
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
             Ok(result) => result,
             Err(failed) => return Err(report_failure(report.as_ref(), &path, model, failed)),
         };
-        write_report(report.as_ref(), old.as_ref(), &done)?;
+        write_report(report.as_ref(), old.as_ref(), &done, &out)?;
         check(&differences, &out, model)?;
         return Ok(CommandOutput {
             text: format!("{}{} is up to date\n", done.text, out.display()),
@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         Ok(done) => done,
         Err(failed) => return Err(report_failure(report.as_ref(), &path, model, failed)),
     };
-    if let Some(text) = write_report(report.as_ref(), old.as_ref(), &done)? {
+    if let Some(text) = write_report(report.as_ref(), old.as_ref(), &done, &out)? {
         return Ok(CommandOutput { text, warnings: done.warnings });
     }
     let mut text = done.text;
@@ -163,6 +163,7 @@ fn write_report(
     file: Option<&ReportFile>,
     old: Option<&Report>,
     done: &BakeSummary,
+    out: &Path,
 ) -> Result<Option<String>, Failure> {
     if file.is_none() && old.is_none() {
         return Ok(None);
@@ -171,7 +172,8 @@ fn write_report(
     let comparison = old.map(|old| Comparison::new(old, &report));
     match file {
         Some(file) => {
-            file.write(&report, comparison.as_ref())?;
+            let drawn = || DrawnModels::read(&done.models, out, DrawnIn::File);
+            file.write(&report, comparison.as_ref(), drawn)?;
             Ok(None)
         }
         None => Ok(comparison.map(|comparison| comparison.to_markdown())),
@@ -182,7 +184,8 @@ fn write_report(
 fn report_failure(file: Option<&ReportFile>, manifest: &Path, model: Option<&str>, failed: BakeFailure) -> Failure {
     let mut diagnostics = failed.diagnostics;
     if let Some(file) = file
-        && let Err(diagnostic) = file.write(&Report::of_failure(manifest, model, &diagnostics), None)
+        && let Err(diagnostic) =
+            file.write(&Report::of_failure(manifest, model, &diagnostics), None, DrawnModels::default)
     {
         diagnostics.push(diagnostic);
     }

@@ -7,6 +7,7 @@ mod server;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use changes::Snapshot;
@@ -20,7 +21,7 @@ use crate::bake_job::{BakeJob, BakeScope};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Style};
 use crate::models_by_name::models_by_name;
-use crate::report::{PageData, Report};
+use crate::report::{DrawnIn, DrawnModels, PageData, Report};
 
 pub(super) const COMMAND: Command = Command {
     name: "watch",
@@ -51,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let (cache, _) = cache_folder::open(&folder).unzip();
     let watch = Watch { manifest: &manifest, out: &out, cache: cache.as_ref() };
     let mut inputs = BTreeSet::from([manifest.clone()]);
-    let mut good: Option<Report> = None;
+    let mut good: Option<(Report, Arc<DrawnModels>)> = None;
     loop {
         let before = Snapshot::of(&inputs);
         let read = watch.bake(&mut good, &publisher);
@@ -87,9 +88,9 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Bakes, and publishes the result. `good` is the report of the last bake that succeeded. Returns
-    /// the files that were read.
-    fn bake(&self, good: &mut Option<Report>, publisher: &Publisher) -> BTreeSet<PathBuf> {
+    /// Bakes, and publishes the result. `good` is that of the last bake that succeeded. Returns the
+    /// files that were read.
+    fn bake(&self, good: &mut Option<(Report, Arc<DrawnModels>)>, publisher: &Publisher) -> BTreeSet<PathBuf> {
         let start = Instant::now();
         let progress = ProgressDisplay::new();
         let job = BakeJob {
@@ -109,21 +110,25 @@ impl Watch<'_> {
         match result {
             Ok(done) => {
                 let report = Report::new(&done.models, &done.warnings);
-                publisher.publish(&PageData { report: &report, comparison: None, failure: None, live: true }, false);
+                let drawn = Arc::new(DrawnModels::read(&done.models, self.out, DrawnIn::LivePage));
+                let data = PageData { report: &report, comparison: None, failure: None, drawn: &drawn, live: true };
+                publisher.publish(&data, &drawn, false);
                 let (baked, count) = (done.baked, done.count);
                 tell(&done.warnings, &format!("{baked} of {count} baked in {} ms\n", start.elapsed().as_millis()));
-                *good = Some(report);
+                *good = Some((report, drawn));
                 done.inputs
             }
             Err(failed) => {
                 let failure = Report::of_failure(self.manifest, None, &failed.diagnostics);
+                let drawn = good.as_ref().map(|(_, drawn)| drawn.clone()).unwrap_or_default();
                 let data = PageData {
-                    report: good.as_ref().unwrap_or(&failure),
+                    report: good.as_ref().map_or(&failure, |(report, _)| report),
                     comparison: None,
                     failure: good.as_ref().map(|_| &failure),
+                    drawn: &drawn,
                     live: true,
                 };
-                publisher.publish(&data, true);
+                publisher.publish(&data, &drawn, true);
                 tell(&failed.diagnostics, "");
                 failed.inputs
             }

@@ -1,8 +1,9 @@
 //! Report as one HTML file, which opens without a server and without a network.
 //!
 //! Names from files are untrusted. They reach the page as JSON and become text nodes, never HTML;
-//! the Content Security Policy allows the page's own script only, by its nonce. The nonce is a hash
-//! of script and data, so that a report is the same byte for byte, and no data can contain it.
+//! the Content Security Policy allows the page's own scripts only, by their nonce, and WebAssembly,
+//! which has no access but through them. The nonce is a hash of scripts and data, so that a report is
+//! the same byte for byte, and no data can contain it.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +12,18 @@ use serde_json::value::RawValue;
 
 use super::compare::Comparison;
 use super::data::Report;
+use super::drawn::{self, DrawnModels};
 use super::unseen::is_unseen;
 use crate::diagnostic::DiagnosticCode;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("page/format.js"),
     include_str!("page/tables.js"),
     include_str!("page/treemap.js"),
     include_str!("page/plots.js"),
+    include_str!("page/viewer.js"),
     include_str!("page/page.js"),
 ];
 
@@ -32,7 +35,9 @@ pub(crate) struct PageData<'a> {
     pub(crate) comparison: Option<&'a Comparison>,
     /// Report of a later bake that failed.
     pub(crate) failure: Option<&'a Report>,
-    /// Whether a server sends the data of further bakes.
+    /// Models that the page draws.
+    pub(crate) drawn: &'a DrawnModels,
+    /// Whether a server sends the data of further bakes, and the models.
     pub(crate) live: bool,
 }
 
@@ -48,6 +53,8 @@ struct JsonData<'a> {
     codes: BTreeMap<&'static str, CodeText>,
     failure: Option<Box<RawValue>>,
     report: Box<RawValue>,
+    /// A hash for each model of the report that is drawn.
+    drawn: Vec<Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<&'a Comparison>,
 }
@@ -68,6 +75,7 @@ impl PageData<'_> {
             codes: codes.map(|code| (code.name(), text(code))).collect(),
             failure: self.failure.map(raw),
             report: raw(self.report),
+            drawn: self.drawn.hashes(),
             comparison: self.comparison,
         };
         harmless(&serde_json::to_string(&data).expect("plain data always serialises"))
@@ -76,22 +84,37 @@ impl PageData<'_> {
     /// Returns the page.
     pub(crate) fn to_html(&self) -> String {
         let (data, script) = (self.to_json(), SCRIPTS.concat());
-        let nonce = blake3::hash(format!("{script}{data}").as_bytes()).to_hex()[..32].to_owned();
+        // A live page may get models later.
+        let (viewer, program) = match self.drawn.is_empty() && !self.live {
+            true => ("", String::new()),
+            false => (drawn::SCRIPT, drawn::program()),
+        };
+        let models: Vec<_> = if self.live { Vec::new() } else { self.drawn.texts().collect() };
+        let models: String = models
+            .iter()
+            .map(|(index, text)| format!("<script type=\"text/plain\" id=\"model-data-{index}\">{text}</script>\n"))
+            .collect();
+        let mut hasher = blake3::Hasher::new();
+        for part in [viewer, &program, &models, &script, &data] {
+            hasher.update(part.as_bytes());
+        }
+        let nonce = hasher.finalize().to_hex()[..32].to_owned();
         let policy = policy(&nonce, self.live);
-        let mut page = String::with_capacity(PAGE.len() + STYLE.len() + script.len() + data.len() + 1024);
+        let parts = [("policy", policy.as_str()), ("nonce", &nonce), ("style", STYLE), ("data", &data)];
+        let parts = parts.into_iter().chain([
+            ("viewer", viewer),
+            ("program", &program),
+            ("models", &models),
+            ("script", &script),
+        ]);
+        let parts: BTreeMap<&str, &str> = parts.collect();
+        let mut page = String::with_capacity(PAGE.len() + parts.values().map(|part| part.len()).sum::<usize>() + 1024);
         // One pass, so that no value can contain a placeholder.
         let mut rest = PAGE;
         while let Some((before, after)) = rest.split_once("{{") {
             let (key, after) = after.split_once("}}").expect("placeholders are closed");
             page.push_str(before);
-            page.push_str(match key {
-                "policy" => &policy,
-                "nonce" => &nonce,
-                "style" => STYLE,
-                "data" => &data,
-                "script" => &script,
-                _ => unreachable!("the page has no placeholder {key}"),
-            });
+            page.push_str(parts.get(key).expect("a part for each placeholder"));
             rest = after;
         }
         page + rest
@@ -102,7 +125,7 @@ impl PageData<'_> {
 fn policy(nonce: &str, live: bool) -> String {
     let connect = if live { "'self'" } else { "'none'" };
     format!(
-        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src {connect}; \
+        "default-src 'none'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'nonce-{nonce}'; connect-src {connect}; \
          base-uri 'none'; form-action 'none'"
     )
 }

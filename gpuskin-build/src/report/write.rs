@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::Comparison;
 use super::data::{FORMAT, Report, VERSION};
+use super::drawn::DrawnModels;
 use super::html::PageData;
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::output::replace_file;
@@ -50,10 +51,16 @@ impl ReportFile {
         Some(Self { path, kind })
     }
 
-    /// Replaces the file by a report, with the changes since an earlier one.
-    pub(crate) fn write(&self, report: &Report, comparison: Option<&Comparison>) -> Result<(), Diagnostic> {
+    /// Replaces the file by a report, with the changes since an earlier one. `drawn` returns the
+    /// models that a page draws.
+    pub(crate) fn write(
+        &self,
+        report: &Report,
+        comparison: Option<&Comparison>,
+        drawn: impl FnOnce() -> DrawnModels,
+    ) -> Result<(), Diagnostic> {
         let text = match self.kind {
-            ReportKind::Html => PageData { report, comparison, failure: None, live: false }.to_html(),
+            ReportKind::Html => PageData { report, comparison, failure: None, drawn: &drawn(), live: false }.to_html(),
             ReportKind::Json => report.to_json_with(comparison),
             ReportKind::Markdown => comparison.map_or_else(|| report.to_markdown(), Comparison::to_markdown),
         };

@@ -4,6 +4,7 @@
 
 mod browser;
 mod place;
+mod viewer;
 mod watch;
 
 use std::process::ExitCode;
@@ -37,6 +38,11 @@ fn main() -> ExitCode {
         test!(browser::models_without_clips_and_in_vertex_mode_open, browser::CHROMIUM),
         test!(browser::the_numbers_are_those_of_bake, browser::CHROMIUM),
         test!(browser::three_hundred_clips_are_drawn_when_they_come_into_view, browser::CHROMIUM),
+        test!(viewer::a_damaged_model_is_an_error_in_its_place, viewer::BROWSER),
+        test!(viewer::a_page_without_webgpu_says_so, viewer::BROWSER),
+        test!(viewer::a_saved_model_is_drawn_in_the_open_page, viewer::BROWSER),
+        test!(viewer::the_model_plays_in_the_page, viewer::BROWSER),
+        test!(viewer::vertex_mode_and_models_without_textures_are_drawn, viewer::BROWSER),
         test!(watch::a_port_in_use_is_an_error_with_a_remedy),
         test!(watch::an_edited_clip_reaches_the_page_and_a_failure_keeps_the_last_bake),
         #[cfg(unix)]
@@ -112,7 +118,8 @@ fn a_cached_bake_has_the_same_report() {
     std::fs::remove_dir_all(place.path("cache")).unwrap();
     place.bake(&["--report", "d.html"]);
     assert!(place.read("d.html") == place.read("a.html"), "another bake gives the same bytes");
-    assert!(place.read("a.html").len() < 200_000, "{}", place.read("a.html").len());
+    // Of which the viewer takes 0.4 MB, and four copies of the two models (one per class of devices) 1.2 MB.
+    assert!(place.read("a.html").len() < 2_000_000, "{}", place.read("a.html").len());
     // The report leaves the output alone, and bakes without one stay fast.
     let quiet = place.bake(&[]);
     assert!(quiet.contains("0 models of 2 baked"), "{quiet}");
@@ -248,8 +255,9 @@ fn hostile_names_are_no_html() {
     let place = Place::hostile();
     place.bake(&["--report", "report.html"]);
     let page = place.read("report.html");
-    assert_eq!(page.matches("<script").count(), 2, "the data and the script of the page");
-    assert_eq!(page.matches("</script").count(), 2);
+    assert_eq!(page.matches("<script").count(), 5, "data, program, model, and two scripts");
+    assert_eq!(page.matches("</script").count(), 5);
+    assert_eq!(page.matches("<script nonce=").count(), 2, "the viewer's script and the page's");
     assert!(!page.contains('\u{202e}') && page.contains("\\u202e"), "directions are escaped");
     assert!(page.contains("default-src 'none'; script-src 'nonce-") && !page.contains("unsafe-inline"));
     place.bake(&["--report", "report.md"]);
@@ -257,6 +265,6 @@ fn hostile_names_are_no_html() {
     let name = "</script><img src=x onerror=alert(1)>\\u202e";
     place.write("gpuskin.toml", &format!("[[model]]\nname = \"{name}\"\npath = \"broken.gltf\"\n"));
     place.fails(&["--report", "report.html"]);
-    assert_eq!(place.read("report.html").matches("</script").count(), 2);
+    assert_eq!(place.read("report.html").matches("</script").count(), 4);
     assert!(!place.read("report.html").contains("<img"));
 }

@@ -13,14 +13,14 @@ use crate::place::{Place, manifest_of, pole};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running `gpuskin watch`, ended when dropped.
-struct Watch {
+pub struct Watch {
     process: Child,
     output: BufReader<ChildStdout>,
     port: u16,
 }
 
 impl Watch {
-    fn start(place: &Place) -> Self {
+    pub fn start(place: &Place) -> Self {
         // Port 0 is a free one.
         let mut command = place.command(&["watch", "--port", "0"]);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -29,6 +29,10 @@ impl Watch {
         output.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("gpuskin.toml: http://127.0.0.1:").expect(&line);
         Self { process, output, port: address.trim_end_matches('/').parse().unwrap() }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     fn send(&self, request: &str) -> BufReader<TcpStream> {

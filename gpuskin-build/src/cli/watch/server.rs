@@ -1,4 +1,4 @@
-//! Server of the report: the page, and a stream of the data of each bake.
+//! Server of the report: the page, the models that it draws, and a stream of the data of each bake.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::http::{Request, head, respond};
-use crate::report::PageData;
+use crate::report::{DrawnModels, PageData};
 
 /// First port that is tried.
 pub(super) const DEFAULT_PORT: u16 = 8642;
@@ -44,6 +44,7 @@ struct PublishedBake {
     failed: bool,
     page: Arc<str>,
     data: Arc<str>,
+    models: Arc<DrawnModels>,
 }
 
 impl Server {
@@ -92,13 +93,13 @@ impl Server {
 
 impl Publisher {
     /// Publishes the result of a bake, unless it is that of the last one.
-    pub(super) fn publish(&self, data: &PageData<'_>, failed: bool) {
+    pub(super) fn publish(&self, data: &PageData<'_>, models: &Arc<DrawnModels>, failed: bool) {
         let (page, json): (Arc<str>, Arc<str>) = (data.to_html().into(), data.to_json().into());
         let mut bake = self.lock();
         if bake.number > 0 && bake.data == json {
             return;
         }
-        *bake = PublishedBake { number: bake.number + 1, failed, page, data: json };
+        *bake = PublishedBake { number: bake.number + 1, failed, page, data: json, models: models.clone() };
         self.0.published.notify_all();
     }
 
@@ -146,7 +147,14 @@ impl Publisher {
                 let seen = request.last_event.as_deref().and_then(|event| event.strip_prefix(&process()));
                 self.stream(stream, seen.and_then(|seen| seen.parse().ok()).unwrap_or(0))
             }
-            _ => respond(stream, "404 Not Found", text, b"not found\n"),
+            target => {
+                let index = target.strip_prefix("/model/").and_then(|index| index.parse().ok());
+                let bake = self.lock().clone();
+                match index.and_then(|index| bake.models.get(index)) {
+                    Some(model) => respond(stream, "200 OK", "application/gzip", model),
+                    None => respond(stream, "404 Not Found", text, b"not found\n"),
+                }
+            }
         }
     }
 

@@ -177,8 +177,7 @@ function modelDetail(model) {
     element("h2", {}, modelTitle(model, 200)),
     element("p", { class: "soft" }, line),
     ...facts,
-    // The model itself is drawn here where the page has a runtime to draw it with.
-    element("div", { id: "viewer", hidden: true }),
+    viewerElement(model, state.model),
     element("div", { class: "two" }, element("div", {}, element("h3", {}, "Data"), dataTable(model)), element("div", {}, element("h3", {}, "Levels of detail"), levelTable(model))),
     ...candidates(model),
     ...clipSection(model),

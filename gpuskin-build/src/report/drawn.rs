@@ -1,0 +1,164 @@
+//! Models that the report's page draws, with the program that draws them.
+//!
+//! A model is packed as the runtime loads it: metadata, animation, mesh and material textures, in
+//! postcard, compressed with gzip. Textures are those of a few hundred texels: a report is no game.
+
+use std::io::Write;
+use std::path::Path;
+
+use base64::Engine;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use gpuskin_rt::internals::{ByteRange, ColorFormat, Data, Metadata, Payload};
+
+use crate::bake::BakedModel;
+
+/// Script of the program, and the program as WebAssembly, compressed with gzip. Made by
+/// `cargo xtask viewer` from `gpuskin-build/viewer`.
+pub(super) const SCRIPT: &str = include_str!("viewer/viewer.js");
+const PROGRAM: &[u8] = include_bytes!("viewer/viewer.wasm.gz");
+
+/// Maximum size in bytes of the files of a model; larger ones are not drawn.
+const MAX_MODEL: u64 = 64 << 20;
+/// Maximum size in bytes of all packed models in a file.
+const MAX_PACKED: usize = 64 << 20;
+/// Maximum side of a texture in texels.
+const MAX_SIDE: u32 = 256;
+
+/// Use of packed models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DrawnIn {
+    /// A file, which has to be small.
+    File,
+    /// A page of `watch`, which has to be made quickly.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command line watches"))]
+    LivePage,
+}
+
+/// Packed models, in the order of a report: variants follow their model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DrawnModels {
+    /// `None` for a model that is too large, or whose files are not in the output folder.
+    models: Vec<Option<DrawnModel>>,
+}
+
+#[derive(Clone, Debug)]
+struct DrawnModel {
+    /// Differs if the model differs.
+    hash: String,
+    packed: Vec<u8>,
+}
+
+impl DrawnModels {
+    /// Reads models from the output folder of their bake.
+    pub(crate) fn read(models: &[BakedModel], out: &Path, used: DrawnIn) -> Self {
+        let mut left = MAX_PACKED;
+        let mut pack = |model: &BakedModel, main: &BakedModel| {
+            let drawn = pack(model, main, out, used)?;
+            if used == DrawnIn::File {
+                left = left.checked_sub(drawn.packed.len())?;
+            }
+            Some(drawn)
+        };
+        let mut drawn = Vec::new();
+        for main in models {
+            drawn.push(pack(main, main));
+            drawn.extend(main.others.iter().map(|other| pack(other, main)));
+        }
+        Self { models: drawn }
+    }
+
+    /// Whether there is nothing to draw.
+    pub(super) fn is_empty(&self) -> bool {
+        self.models.iter().all(Option::is_none)
+    }
+
+    /// Returns a hash of each model.
+    pub(super) fn hashes(&self) -> Vec<Option<&str>> {
+        self.models.iter().map(|model| model.as_ref().map(|model| model.hash.as_str())).collect()
+    }
+
+    /// Returns each model that is drawn in base64, with its index.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (usize, String)> {
+        let text = |model: &DrawnModel| text(&model.packed);
+        self.models.iter().enumerate().filter_map(move |(index, model)| Some((index, text(model.as_ref()?))))
+    }
+
+    /// Returns a packed model.
+    #[cfg(feature = "cli")]
+    pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
+        Some(&self.models.get(index)?.as_ref()?.packed)
+    }
+}
+
+/// Returns the program in base64.
+pub(super) fn program() -> String {
+    text(PROGRAM)
+}
+
+fn text(bytes: &[u8]) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// Packs a model, or a variant of a main model.
+fn pack(model: &BakedModel, main: &BakedModel, out: &Path, used: DrawnIn) -> Option<DrawnModel> {
+    let ([animation, mesh, ..], [_, _, textures @ ..]) = (&model.payloads[..], &main.payloads[..]) else {
+        return None;
+    };
+    let size: u64 = [animation, mesh].into_iter().chain(textures).map(|(_, payload)| payload.size).sum();
+    if size > MAX_MODEL {
+        return None;
+    }
+    let read = |(name, payload): &(String, Payload)| -> Option<Vec<u8>> {
+        let bytes = crate::fs::read(&out.join("gpuskin").join(name), MAX_MODEL).ok()?;
+        (bytes.len() as u64 == payload.size).then_some(bytes)
+    };
+    let whole = |file: &(String, Payload)| {
+        read(file).map(|bytes| Payload { data: Data::Bytes(bytes.into()), ..file.1.clone() })
+    };
+    let mut meta = model.meta.clone();
+    let mut files = textures;
+    let mut small = Vec::new();
+    let mut infos = meta.textures.to_vec();
+    for info in &mut infos {
+        let formats = info.formats.to_vec();
+        // Desktop browsers read BC7.
+        let best = formats.iter().position(|format| *format == ColorFormat::Bc7).unwrap_or(0);
+        let (own, rest) = files.split_at_checked(formats.len())?;
+        files = rest;
+        let file = own.get(best)?;
+        let bytes = read(file)?;
+        let format = formats[best];
+        let fits = |level: &u32| {
+            let [width, height] = info.level_size(*level);
+            let whole = |side: u32| side.is_multiple_of(format.block_side());
+            width.max(height) <= MAX_SIDE && whole(width) && whole(height)
+        };
+        let first = (0..info.levels).find(fits).unwrap_or(0);
+        small.push(levels(&meta, &bytes, file.1.levels.get(first as usize..)?)?);
+        [info.width, info.height] = info.level_size(first);
+        info.levels -= first;
+        info.formats = vec![format].into();
+    }
+    meta.textures = infos.into();
+    let content = (meta, whole(animation)?, whole(mesh)?, small);
+    let bytes = postcard::to_stdvec(&content).ok()?;
+    let level = if used == DrawnIn::File { Compression::best() } else { Compression::fast() };
+    let mut encoder = GzEncoder::new(Vec::new(), level);
+    encoder.write_all(&bytes).ok()?;
+    let hash = blake3::hash(&bytes).to_hex()[..16].to_owned();
+    Some(DrawnModel { hash, packed: encoder.finish().ok()? })
+}
+
+/// Returns a texture file that has some levels of another one alone.
+fn levels(meta: &Metadata, bytes: &[u8], ranges: &[ByteRange]) -> Option<Payload> {
+    let mut file = meta.content_hash.to_vec();
+    let mut levels = Vec::new();
+    for ByteRange { offset, len } in ranges {
+        let (start, len) = (usize::try_from(*offset).ok()?, usize::try_from(*len).ok()?);
+        levels.push(ByteRange { offset: file.len() as u64, len: len as u64 });
+        file.extend(bytes.get(start..start.checked_add(len)?)?);
+    }
+    let size = file.len() as u64;
+    Some(Payload { data: Data::Bytes(file.into()), size, hash_at: 0, levels: levels.into() })
+}

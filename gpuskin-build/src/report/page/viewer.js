@@ -1,0 +1,216 @@
+// The model, drawn by the runtime within the page.
+
+const OVERLAYS = [["bones", 1], ["bounds", 2], ["grid", 4], ["root motion", 8]];
+const viewer = {
+  // The program's Viewer, once it is open; a promise of it; and why there is none.
+  program: null, opening: null, failure: null,
+  canvas: null, shown: null, wanted: null, pending: false,
+  clip: 0, seconds: 0, playing: true, speed: 1, level: 0, far: false, overlays: 4,
+  yaw: 0.6, pitch: 0.18, zoom: 1, last: 0, frame: null, elements: null,
+};
+
+function inflate(bytes) {
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+function fromBase64(text) {
+  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+}
+
+async function modelBytes(index) {
+  if (state.data.live) {
+    const response = await fetch("model/" + index);
+    if (!response.ok) throw new Error("the server has no such model");
+    return new Uint8Array(await inflate(await response.arrayBuffer()));
+  }
+  return new Uint8Array(await inflate(fromBase64(document.getElementById("model-data-" + index).textContent)));
+}
+
+async function openProgram() {
+  if (!navigator.gpu) throw new Error("this browser has no WebGPU");
+  const program = await inflate(fromBase64(document.getElementById("viewer-program").textContent));
+  await wasm_bindgen({ module_or_path: program });
+  viewer.frame = new wasm_bindgen.Frame();
+  viewer.program = await wasm_bindgen.Viewer.open(viewer.canvas);
+}
+
+// Returns the element of the viewer for a model. It is made once, and kept when the page is drawn again.
+function viewerElement(model, index) {
+  if (!state.data.drawn[index]) {
+    return element("p", { class: "soft small" }, "The model is not drawn here: its files are too large, or not in the output folder.");
+  }
+  viewer.elements ??= makeViewer();
+  const { root, clips, levels } = viewer.elements;
+  if (viewer.model !== model) {
+    const before = viewer.model;
+    const kept = before && before.name === model.name && before.clips[viewer.clip]?.name;
+    viewer.model = model;
+    viewer.clip = Math.max(0, model.clips.findIndex((clip) => clip.name === kept));
+    if (!kept) Object.assign(viewer, { seconds: 0, level: 0, far: false, zoom: 1 });
+    viewer.level = Math.min(viewer.level, model.levels.length - 1);
+    clips.replaceChildren(...model.clips.map((clip, i) => element("option", { value: String(i) }, plain(clip.name, 60))));
+    clips.value = String(viewer.clip);
+    levels.replaceChildren(...model.levels.map((level, i) => element("option", { value: String(i) }, `LOD ${i}: ${counted(level.triangles, "triangle", "triangles")}`)));
+    levels.value = String(viewer.level);
+    showTimeline();
+  }
+  viewer.wanted = { index, hash: state.data.drawn[index] };
+  loadWanted();
+  return root;
+}
+
+function makeViewer() {
+  viewer.canvas = element("canvas", { tabindex: "0", "aria-label": "the baked model; drag to turn it, scroll to come nearer" });
+  const message = element("p", { class: "viewer-message soft small" }, "Loading \u2026");
+  const clips = element("select", { "aria-label": "clip" });
+  const levels = element("select", { "aria-label": "level of detail" });
+  const far = element("input", { type: "checkbox" });
+  const play = element("button", { type: "button" }, "Pause");
+  const speeds = element("select", { "aria-label": "speed" }, ...[0.1, 0.25, 0.5, 1, 2].map((speed) => element("option", { value: String(speed) }, speed + " x")));
+  speeds.value = "1";
+  const time = element("input", { type: "range", min: "0", max: "1", step: "any", value: "0", "aria-label": "time" });
+  const marks = element("div", { class: "viewer-marks" });
+  const facts = element("div", { class: "facts" });
+  const overlays = OVERLAYS.map(([what, bit]) => {
+    const box = element("input", { type: "checkbox", checked: (viewer.overlays & bit) !== 0 });
+    box.addEventListener("change", () => { viewer.overlays ^= bit; });
+    return element("label", { class: "key" }, box, " " + what);
+  });
+  clips.addEventListener("change", () => { viewer.clip = Number(clips.value); viewer.seconds = 0; showTimeline(); });
+  levels.addEventListener("change", () => { viewer.level = Number(levels.value); });
+  far.addEventListener("change", () => { viewer.far = far.checked; });
+  speeds.addEventListener("change", () => { viewer.speed = Number(speeds.value); });
+  const setPlaying = (on) => { viewer.playing = on; play.textContent = on ? "Pause" : "Play"; };
+  play.addEventListener("click", () => {
+    const clip = viewer.model.clips[viewer.clip];
+    if (!viewer.playing && clip && viewer.seconds >= clip.seconds) viewer.seconds = 0;
+    setPlaying(!viewer.playing);
+  });
+  time.addEventListener("input", () => { setPlaying(false); viewer.seconds = Number(time.value); });
+  const pointers = new Map();
+  viewer.canvas.addEventListener("pointerdown", (event) => {
+    viewer.canvas.setPointerCapture(event.pointerId);
+    pointers.set(event.pointerId, event);
+  });
+  for (const end of ["pointerup", "pointercancel"]) viewer.canvas.addEventListener(end, (event) => pointers.delete(event.pointerId));
+  viewer.canvas.addEventListener("pointermove", (event) => {
+    const from = pointers.get(event.pointerId);
+    if (!from) return;
+    const other = [...pointers.values()].find((pointer) => pointer.pointerId !== event.pointerId);
+    if (other) {
+      const apart = (pointer) => Math.max(1, Math.hypot(pointer.clientX - other.clientX, pointer.clientY - other.clientY));
+      zoomBy(apart(from) / apart(event));
+    } else {
+      viewer.yaw -= 0.008 * (event.clientX - from.clientX);
+      viewer.pitch = Math.min(1.5, Math.max(-1.5, viewer.pitch + 0.008 * (event.clientY - from.clientY)));
+    }
+    pointers.set(event.pointerId, event);
+  });
+  // The page scrolls unless the canvas was clicked first.
+  viewer.canvas.addEventListener("wheel", (event) => {
+    if (document.activeElement !== viewer.canvas) return;
+    event.preventDefault();
+    zoomBy(Math.exp(0.001 * event.deltaY));
+  }, { passive: false });
+  viewer.canvas.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
+    if (step) {
+      viewer.yaw += step[0];
+      viewer.pitch = Math.min(1.5, Math.max(-1.5, viewer.pitch + step[1]));
+    } else if (event.key === "+" || event.key === "-") zoomBy(event.key === "+" ? 0.9 : 1.1);
+    else return;
+    event.preventDefault();
+  });
+  const root = element("div", { class: "card viewer" },
+    element("div", { class: "viewer-canvas" }, viewer.canvas, message),
+    element("div", { class: "viewer-time" }, play, element("div", { class: "viewer-track" }, time, marks), speeds),
+    element("div", { class: "maphead" }, clips, levels, element("label", { class: "key" }, far, " at its distance"), ...overlays),
+    facts);
+  requestAnimationFrame(drawViewer);
+  return { root, message, clips, levels, far, time, marks, facts };
+}
+
+function zoomBy(factor) {
+  viewer.zoom = Math.min(20, Math.max(0.15, viewer.zoom * factor));
+}
+
+function showTimeline() {
+  const clip = viewer.model.clips[viewer.clip];
+  const { time, marks } = viewer.elements;
+  time.max = String(clip ? clip.seconds : 0);
+  time.disabled = !clip;
+  marks.replaceChildren(...(clip ? clip.events.slice(0, 200) : []).map((event) => {
+    const mark = element("i", { title: plain(event.name, 60) + " " + short(event.seconds) + " s" });
+    mark.style.left = (100 * event.seconds) / Math.max(1e-9, clip.seconds) + "%";
+    return mark;
+  }));
+}
+
+// Loads the model that is wanted, until it is the one that is shown.
+async function loadWanted() {
+  if (viewer.pending) return;
+  viewer.pending = true;
+  try {
+    viewer.opening ??= openProgram();
+    await viewer.opening;
+    while (viewer.wanted.hash !== viewer.shown) {
+      const { index, hash } = viewer.wanted;
+      viewer.program.show(await modelBytes(index));
+      viewer.shown = hash;
+      document.body.dataset.viewer = "shown " + hash;
+    }
+    viewer.elements.message.hidden = true;
+    viewer.failure = null;
+  } catch (error) {
+    viewerFailed(error);
+  } finally {
+    viewer.pending = false;
+  }
+}
+
+function viewerFailed(error) {
+  viewer.failure = error.message ?? String(error);
+  viewer.elements.message.hidden = false;
+  viewer.elements.message.textContent = "The model cannot be drawn: " + plain(viewer.failure, 300);
+  document.body.dataset.viewer = "failed";
+}
+
+// Fills the frame for the canvas as it is.
+function setFrame(frame) {
+  const ratio = Math.min(2, window.devicePixelRatio || 1);
+  frame.width = Math.max(1, Math.round(viewer.canvas.clientWidth * ratio));
+  frame.height = Math.max(1, Math.round(viewer.canvas.clientHeight * ratio));
+  frame.clip = viewer.clip;
+  frame.seconds = viewer.seconds;
+  frame.yaw = viewer.yaw;
+  frame.pitch = viewer.pitch;
+  frame.distance = 1.75 * viewer.program.diagonal(viewer.clip) * viewer.zoom;
+  frame.level = viewer.level;
+  frame.far = viewer.far;
+  frame.overlays = viewer.overlays;
+}
+
+function drawViewer(now) {
+  requestAnimationFrame(drawViewer);
+  const clip = viewer.model?.clips[viewer.clip];
+  const elapsed = Math.min(0.1, (now - viewer.last) / 1000);
+  viewer.last = now;
+  if (!viewer.program || !viewer.shown || viewer.failure || !viewer.canvas.isConnected) return;
+  if (viewer.playing && clip) {
+    viewer.seconds += elapsed * viewer.speed;
+    if (viewer.seconds > clip.seconds) viewer.seconds = clip.ends.looped ? viewer.seconds % Math.max(1e-6, clip.seconds) : clip.seconds;
+  }
+  try {
+    setFrame(viewer.frame);
+    if (viewer.canvas.width !== viewer.frame.width) viewer.canvas.width = viewer.frame.width;
+    if (viewer.canvas.height !== viewer.frame.height) viewer.canvas.height = viewer.frame.height;
+    const [distance, own] = viewer.program.draw(viewer.frame);
+    const { time, facts } = viewer.elements;
+    time.value = String(viewer.seconds);
+    const at = clip ? `${fixed(viewer.seconds, 2)} s, frame ${fixed(viewer.seconds * clip.fps, 1)}` : "no clips";
+    const level = viewer.level ? `LOD ${viewer.level}: ${length(viewer.model.levels[viewer.level].error)} off, which is a pixel at ${length(own)}` : "LOD 0";
+    facts.textContent = `${at} \u00b7 ${level} \u00b7 seen from ${length(distance)}`;
+  } catch (error) {
+    viewerFailed(error);
+  }
+}

@@ -1,0 +1,156 @@
+//! The model within the page, drawn by the runtime in Chromium.
+
+use gpuskin_test_browser::Browser;
+use gpuskin_test_harness::{Need, note};
+use serde_json::{Value, json};
+
+use crate::place::{Place, manifest_of, pole};
+use crate::watch::Watch;
+
+/// Need of a browser with WebGPU.
+pub const BROWSER: Need = Need { variable: "GPUSKIN_REQUIRE_CHROMIUM", missing: gpuskin_test_browser::missing };
+
+const SHOWN: &str = "const v = document.body.dataset.viewer; return v && v.startsWith('shown') && v";
+const FAILED: &str = "return document.body.dataset.viewer == 'failed' && viewer.failure";
+/// Width and height of pictures.
+const SIDE: usize = 160;
+
+/// Opens a report from its file, with its model.
+#[track_caller]
+fn open(place: &Place, before: &str, wait: &str) -> (Browser, Value) {
+    let browser = Browser::open([480, 480], before);
+    browser.go(&format!("file://{}", place.path("report.html").display()));
+    let value = browser.wait(wait);
+    (browser, value)
+}
+
+/// A picture of the model, in red, green, blue and alpha of each pixel, or in another order.
+#[derive(PartialEq)]
+struct Picture(Vec<u64>);
+
+impl Picture {
+    /// Draws a frame. `fields`: those of the viewer's frame that differ from the page's controls.
+    #[track_caller]
+    fn of(browser: &Browser, fields: &Value) -> Self {
+        let script = "const [fields, side, done] = arguments; viewer.playing = false; (async () => {
+            const frame = new wasm_bindgen.Frame(); setFrame(frame);
+            Object.assign(frame, { width: side, height: side, overlays: 0 }, fields);
+            done(Array.from(await viewer.program.pixels(frame))); })().catch((error) => done(String(error)));";
+        let value = browser.script_async(script, &json!([fields, SIDE]));
+        let pixels: Vec<u64> =
+            value.as_array().unwrap_or_else(|| panic!("{value}")).iter().flat_map(Value::as_u64).collect();
+        assert_eq!(pixels.len(), 4 * SIDE * SIDE);
+        Self(pixels)
+    }
+
+    /// Share of the pixels that are not those of the background, which the first one is.
+    fn covered(&self) -> f64 {
+        self.share(|pixel, _| pixel != &self.0[..4], self)
+    }
+
+    /// Share of the pixels that differ.
+    fn changed(&self, other: &Self) -> f64 {
+        self.share(|a, b| a.iter().zip(b).any(|(a, b)| a.abs_diff(*b) > 4), other)
+    }
+
+    fn share(&self, of: impl Fn(&[u64], &[u64]) -> bool, other: &Self) -> f64 {
+        let pairs = self.0.chunks(4).zip(other.0.chunks(4));
+        pairs.filter(|(a, b)| of(a, b)).count() as f64 / (SIDE * SIDE) as f64
+    }
+}
+
+pub fn the_model_plays_in_the_page() {
+    let place = Place::samples();
+    place.bake(&["--report", "report.html"]);
+    let (browser, _) = open(&place, "", SHOWN);
+    // Models are shown in the manifest's order: the soldier is the first.
+    let names = browser.script("return viewer.model.clips.map((clip) => clip.name)");
+    let walk = names.as_array().unwrap().iter().position(|name| name == "walk").expect("the soldier walks");
+    let duration = browser.script(&format!("return viewer.model.clips[{walk}].seconds")).as_f64().unwrap();
+    let at = |seconds: f64| Picture::of(&browser, &json!({ "clip": walk, "seconds": seconds }));
+    let first = at(0.0);
+    let half = at(0.25 * duration);
+    note!(
+        "{:.3} and {:.3} of the picture covered, {:.3} changed",
+        first.covered(),
+        half.covered(),
+        first.changed(&half)
+    );
+    for picture in [&first, &half] {
+        assert!((0.03..0.9).contains(&picture.covered()), "{}", picture.covered());
+    }
+    assert!(first.changed(&half) > 0.01, "the soldier stands still");
+    assert!(first.changed(&at(duration)) < 0.002, "the clip loops");
+    // The coarsest level is another mesh of about the same outline.
+    let last = browser.script("return viewer.model.levels.length - 1").as_u64().unwrap();
+    let coarse = Picture::of(&browser, &json!({ "clip": walk, "seconds": 0.0, "level": last }));
+    let (fine, found) = (first.covered(), coarse.covered());
+    note!("{fine:.3} covered by level 0, {found:.3} by level {last}, {:.3} changed", first.changed(&coarse));
+    assert!(first.changed(&coarse) > 0.01 && (found / fine - 1.0).abs() < 0.5, "{found} against {fine}");
+    // Where the level belongs, it is small.
+    let far = Picture::of(&browser, &json!({ "clip": walk, "seconds": 0.0, "level": last, "far": true }));
+    assert!(far.covered() > 0.0 && far.covered() < 0.5 * found, "{}", far.covered());
+    for overlay in [1, 2, 4] {
+        let lines = Picture::of(&browser, &json!({ "clip": walk, "seconds": 0.0, "overlays": overlay }));
+        assert!(lines.changed(&first) > 0.001, "overlay {overlay}");
+    }
+    // Another model of the report.
+    browser.script("pick(state.data.report.models.findIndex((model) => model.name === 'hound'))");
+    browser.wait("return viewer.shown === state.data.drawn[state.model]");
+    let hound = Picture::of(&browser, &json!({ "seconds": 0.0 }));
+    assert!(hound.covered() > 0.03 && hound.changed(&first) > 0.03);
+    let severe = browser.console().as_array().unwrap().iter().filter(|line| line["level"] == "SEVERE").count();
+    assert_eq!(severe, 0, "{}", browser.console());
+}
+
+pub fn vertex_mode_and_models_without_textures_are_drawn() {
+    let place = Place::new(&format!("{}mode = \"vertex\"\n", manifest_of(&["pole"])));
+    place.bake(&["--report", "report.html"]);
+    let (browser, _) = open(&place, "", SHOWN);
+    let picture = Picture::of(&browser, &json!({ "overlays": 1 }));
+    assert!(picture.covered() > 0.01, "{}", picture.covered());
+}
+
+pub fn a_page_without_webgpu_says_so() {
+    let place = Place::new(&manifest_of(&["pole"]));
+    place.bake(&["--report", "report.html"]);
+    let (browser, reason) = open(&place, "delete Navigator.prototype.gpu;", FAILED);
+    assert_eq!(reason, json!("this browser has no WebGPU"));
+    let text = browser.script("return document.querySelector('.viewer-message').textContent");
+    assert_eq!(text, json!("The model cannot be drawn: this browser has no WebGPU"));
+    assert!(browser.script("return document.querySelectorAll('table').length").as_u64() > Some(1), "the rest stays");
+}
+
+pub fn a_damaged_model_is_an_error_in_its_place() {
+    let place = Place::new(&manifest_of(&["pole"]));
+    place.bake(&["--report", "report.html"]);
+    let page = place.read("report.html");
+    let (start, rest) = page.split_once("id=\"model-data-0\">").expect("the model is in the page");
+    // The first bytes of other data in gzip.
+    place.write("report.html", &format!("{start}id=\"model-data-0\">H4sIAAAAAAAAA{rest}"));
+    let (_, reason) = open(&place, "", FAILED);
+    assert!(reason.as_str().is_some_and(|reason| !reason.is_empty()), "{reason}");
+}
+
+pub fn a_saved_model_is_drawn_in_the_open_page() {
+    let place = Place::new(&manifest_of(&["pole"]));
+    let watch = Watch::start(&place);
+    let browser = Browser::open([480, 480], "window.opened = Date.now();");
+    browser.go(&format!("http://127.0.0.1:{}/", watch.port()));
+    let first = browser.wait(SHOWN);
+    let before = Picture::of(&browser, &json!({ "clip": 0, "seconds": 0.5 }));
+    let opened = browser.script("return window.opened");
+    // A clip is renamed: the poses stay.
+    place.write("pole.gltf", &pole().replace("Rig|Sway", "Rig|Swing"));
+    browser.wait("return state.data.report.models[0].clips[0].name == 'swing'");
+    browser.wait("return viewer.shown === state.data.drawn[0]");
+    let second = browser.wait(SHOWN);
+    assert_ne!(second, first, "another model is drawn");
+    assert!(Picture::of(&browser, &json!({ "clip": 0, "seconds": 0.5 })).changed(&before) < 0.002);
+    // A failure keeps the last model.
+    place.write("pole.gltf", "{");
+    browser.wait("return document.getElementById('failure') !== null");
+    assert_eq!(browser.wait(SHOWN), second);
+    assert!(Picture::of(&browser, &json!({ "clip": 0, "seconds": 0.5 })).covered() > 0.01);
+    assert_eq!(browser.script("return window.opened"), opened, "the page was not loaded again");
+}

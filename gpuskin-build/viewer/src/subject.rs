@@ -1,0 +1,192 @@
+//! The model that is shown, and lines over it.
+
+use glam::{Mat3, Vec3};
+use gpuskin_rt::internals::{Aabb, Bone, FORMAT_VERSION, Metadata, Payload, RootMotion};
+use gpuskin_rt::{Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, Sockets};
+
+use crate::lines::LineEnd;
+
+/// Lines that are shown, as bits of a number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overlays(pub(crate) u32);
+
+impl Overlays {
+    const BONES: u32 = 1;
+    const BOUNDS: u32 = 2;
+    const GRID: u32 = 4;
+    /// The path of root motion, along which the model then moves.
+    const PATH: u32 = 8;
+
+    fn has(self, overlay: u32) -> bool {
+        self.0 & overlay != 0
+    }
+}
+
+/// Linear RGB.
+const GRID: [f32; 3] = [0.13, 0.14, 0.16];
+const AXIS: [f32; 3] = [0.26, 0.28, 0.32];
+const BONE: [f32; 3] = [1.0, 0.55, 0.05];
+const SOCKET: [f32; 3] = [0.1, 0.9, 0.5];
+const BOUNDS: [f32; 3] = [0.25, 0.55, 1.0];
+const PATH: [f32; 3] = [1.0, 0.15, 0.35];
+/// Length of a bone's axes, as a fraction of the model's diagonal.
+const MARK: f32 = 0.012;
+
+/// A model with one instance.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    crowd: Crowd<Dynamic>,
+    instance: InstanceId,
+    clip: Clip<Dynamic>,
+    model: Model,
+}
+
+impl Subject {
+    /// Loads a model as a report contains it: metadata, animation, mesh and textures in postcard.
+    ///
+    /// # Errors
+    /// If the bytes are those of another version, or the device cannot draw the model.
+    pub(crate) fn new(renderer: &mut CrowdRenderer, bytes: &[u8]) -> Result<Self, String> {
+        let (meta, animation, mesh, textures): (Metadata, Payload, Payload, Vec<Payload>) =
+            postcard::from_bytes(bytes).map_err(|error| format!("the model cannot be read: {error}"))?;
+        if meta.format_version != FORMAT_VERSION {
+            return Err(format!("the model has format version {}", meta.format_version));
+        }
+        let model = Model { meta, animation, mesh, textures: textures.into(), others: Default::default() };
+        let crowd = Crowd::with_model(renderer, &model, CrowdDescriptor { capacity: 1, ..Default::default() });
+        let crowd = crowd.map_err(|error| error.to_string())?;
+        let clip = Clip::new(0);
+        let instance = crowd.spawn(Instance::at([0.0; 3]).play(clip).starting(0.0));
+        Ok(Self { crowd, instance, clip, model })
+    }
+
+    /// Plays a clip, from its start at time 0. `seconds`: time of the frame that is drawn next; with `moved`, the
+    /// model stands where root motion has taken it.
+    pub(crate) fn play(&mut self, clip: usize, seconds: f64, overlays: Overlays) {
+        let clip = clip.min(self.model.meta.clips.len().saturating_sub(1));
+        let mut instance = Instance::at([0.0; 3]).play(Clip::new(clip as u16)).starting(0.0);
+        if let (true, Some(info)) = (overlays.has(Overlays::PATH), self.model.meta.clips.get(clip)) {
+            let mut record = instance.record(&self.model.meta, 0.0.into());
+            record.displace(info.root_displacement(&record.playback(), 0.0, seconds));
+            instance = instance.with_transform(record.transform());
+        }
+        self.clip = Clip::new(clip as u16);
+        // The instance is the only one, and is never removed.
+        let _ = self.crowd.set(self.instance, instance);
+    }
+
+    /// Returns the box around everything that a clip reaches, model space, metres.
+    pub(crate) fn bounds(&self, clip: usize) -> Aabb {
+        let finite = |bounds: &Aabb| Vec3::from(bounds.min).is_finite() && Vec3::from(bounds.max).is_finite();
+        let meta = &self.model.meta;
+        meta.clips.get(clip).map(|clip| clip.bounds()).filter(finite).unwrap_or(meta.rest_bounds)
+    }
+
+    /// Returns the centre of the box around the instance at a time, world space, metres.
+    pub(crate) fn centre(&self, clip: usize, seconds: f64) -> Vec3 {
+        let bounds = self.crowd.get(self.instance).map(|record| self.model.meta.world_bounds(&record, seconds));
+        let bounds = bounds.filter(|bounds| Vec3::from(bounds.min).is_finite()).unwrap_or_else(|| self.bounds(clip));
+        0.5 * (Vec3::from(bounds.min) + Vec3::from(bounds.max))
+    }
+
+    /// Returns how far the box around the instance reaches from a point in a direction at a time, metres.
+    pub(crate) fn depth(&self, from: Vec3, direction: Vec3, seconds: f64) -> f32 {
+        let Some(record) = self.crowd.get(self.instance) else { return 0.0 };
+        let bounds = self.model.meta.world_bounds(&record, seconds);
+        let (min, max) = (Vec3::from(bounds.min), Vec3::from(bounds.max));
+        (0.5 * (min + max) - from).dot(direction) + (0.5 * (max - min)).dot(direction.abs())
+    }
+
+    /// Returns the error of a level of detail, metres.
+    pub(crate) fn level_error(&self, level: usize) -> f32 {
+        let coarser = level.checked_sub(1).and_then(|coarser| self.model.meta.mesh.levels.get(coarser));
+        coarser.map_or(0.0, |level| level.error)
+    }
+
+    /// Returns the lines at a time, seconds: those that surfaces hide, and those that are always seen.
+    pub(crate) fn lines(&self, seconds: f64, overlays: Overlays) -> [Vec<LineEnd>; 2] {
+        let [mut hidden, mut seen] = [Vec::new(), Vec::new()];
+        let bounds = self.bounds(self.clip.index().into());
+        let mark = MARK * bounds.diagonal();
+        if overlays.has(Overlays::GRID) {
+            grid(&mut hidden, &bounds);
+        }
+        let record = self.crowd.get(self.instance);
+        if let (true, Some(record)) = (overlays.has(Overlays::BOUNDS), &record) {
+            cuboid(&mut hidden, &self.model.meta.world_bounds(record, seconds));
+        }
+        let info = self.model.meta.clips.get(usize::from(self.clip.index()));
+        if let (true, Some(motion)) = (overlays.has(Overlays::PATH), info.and_then(|info| info.root_motion.as_ref())) {
+            path(&mut seen, motion, mark);
+        }
+        if let (true, Some(record)) = (overlays.has(Overlays::BONES), &record) {
+            // Vertex mode has no bones.
+            if let Ok(sockets) = Sockets::with_model(&self.model) {
+                let bones = &self.model.meta.bones;
+                let of = |bone: usize| sockets.in_world(Bone::new(bone as u16), record, seconds);
+                for (index, bone) in bones.iter().enumerate() {
+                    let Some(to_world) = of(index) else { continue };
+                    let origin = to_world.origin();
+                    let parent = bone.parent.and_then(|parent| of(parent as usize));
+                    match parent {
+                        Some(parent) => line(&mut seen, parent.origin(), origin, BONE),
+                        None => cross(&mut seen, origin, mark, BONE),
+                    }
+                    // Bones without bones below them are where things are attached.
+                    if !bones.iter().any(|other| other.parent == Some(index as u32)) {
+                        cross(&mut seen, origin, mark, SOCKET);
+                    }
+                }
+            }
+        }
+        [hidden, seen]
+    }
+}
+
+fn line(ends: &mut Vec<LineEnd>, from: Vec3, to: Vec3, color: [f32; 3]) {
+    ends.extend([from, to].map(|position| LineEnd { position: position.into(), color }));
+}
+
+fn cross(ends: &mut Vec<LineEnd>, at: Vec3, size: f32, color: [f32; 3]) {
+    for axis in Mat3::IDENTITY.to_cols_array_2d().map(Vec3::from) {
+        line(ends, at - size * axis, at + size * axis, color);
+    }
+}
+
+/// Lines on the ground, a metre apart, or a power of ten of it that suits the model.
+fn grid(ends: &mut Vec<LineEnd>, bounds: &Aabb) {
+    const HALF: i32 = 10;
+    let size = bounds.diagonal().max(1e-6);
+    let step = 10_f32.powf((size / 4.0).log10().round());
+    let centre = |axis: usize| (0.5 * (bounds.min[axis] + bounds.max[axis]) / step).round() * step;
+    let [x, z] = [centre(0), centre(2)];
+    let reach = HALF as f32 * step;
+    for i in -HALF..=HALF {
+        let at = i as f32 * step;
+        let color = |origin: f32| if (at + origin).abs() < 0.5 * step { AXIS } else { GRID };
+        line(ends, Vec3::new(x + at, 0.0, z - reach), Vec3::new(x + at, 0.0, z + reach), color(x));
+        line(ends, Vec3::new(x - reach, 0.0, z + at), Vec3::new(x + reach, 0.0, z + at), color(z));
+    }
+}
+
+fn cuboid(ends: &mut Vec<LineEnd>, bounds: &Aabb) {
+    let corner = |bits: usize| {
+        let side = |axis: usize| if bits >> axis & 1 == 0 { bounds.min[axis] } else { bounds.max[axis] };
+        Vec3::new(side(0), side(1), side(2))
+    };
+    for bits in 0..8 {
+        for axis in (0..3).filter(|axis| bits >> axis & 1 == 0) {
+            line(ends, corner(bits), corner(bits | 1 << axis), BOUNDS);
+        }
+    }
+}
+
+fn path(ends: &mut Vec<LineEnd>, motion: &RootMotion, mark: f32) {
+    let points: Vec<Vec3> = motion.keys.iter().map(|key| Vec3::from(key.translation)).collect();
+    for pair in points.windows(2) {
+        line(ends, pair[0], pair[1], PATH);
+    }
+    for end in [points.first(), points.last()].into_iter().flatten() {
+        cross(ends, *end, 2.0 * mark, PATH);
+    }
+}
