@@ -35,7 +35,7 @@ use clip::ClipWork;
 use mesh::MeasuredMesh;
 
 pub(crate) use curve::GreatestError;
-pub use curve::{CurvePoint, ErrorCurve};
+pub use curve::{CurvePoint, ErrorCurve, VertexErrors};
 pub use drawn::{DrawnModel, drawn_pose, playback_at};
 pub(crate) use location::ErrorLocation;
 pub use motion::{MotionQuery, motion_within};
@@ -43,7 +43,7 @@ pub use sample_times::MeasuredTimes;
 pub(crate) use sample_times::{SampleTime, SampleTimes};
 pub(crate) use stepped_vertices::SteppedVertices;
 pub use tally::ClipErrors;
-pub(crate) use tally::{ErrorTally, MeasuredClip, measure_all};
+pub(crate) use tally::{ErrorTally, Measured, MeasuredClip, measure_all};
 
 /// Measures every clip of a model. Returns the errors and the curve of each.
 pub fn measure(
@@ -55,5 +55,12 @@ pub fn measure(
 ) -> Vec<(ClipErrors, ErrorCurve)> {
     let mesh = MeasuredMesh::new(model, drawn);
     let work = |i| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, times);
-    measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices)
+    let all = measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices);
+    let with_vertices = |Measured { errors, mut curve, points }| {
+        if !points.is_empty() {
+            curve.vertices = VertexErrors::new(&mesh.vertex_errors(&points, drawn));
+        }
+        (errors, curve)
+    };
+    all.into_iter().map(with_vertices).collect()
 }

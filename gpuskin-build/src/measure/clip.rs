@@ -8,7 +8,7 @@ use super::mesh::{FourPoints, MeasuredMesh, PointGroup, WeldedPoint};
 use super::normals::{DRAWN, NormalMatrices, SOURCE, WidestAngle};
 use super::{
     DrawnModel, ErrorLocation, ErrorTally, GreatestError, MeasuredClip, MeasuredTimes, SampleTime, SampleTimes,
-    SteppedVertices, drawn_pose,
+    SteppedVertices, VertexErrors, drawn_pose,
 };
 use crate::frames::FrameGrid;
 use crate::model::Model;
@@ -24,6 +24,8 @@ pub(super) struct ClipWork<'a> {
     drawn: &'a DrawnModel<'a>,
     pub(super) sample_times: SampleTimes,
     pub(super) stepped: SteppedVertices,
+    /// Whether the error of each vertex is recorded.
+    vertices: bool,
 }
 
 impl<'a> ClipWork<'a> {
@@ -38,9 +40,19 @@ impl<'a> ClipWork<'a> {
         times: MeasuredTimes,
     ) -> Self {
         let clip = &model.clips[clip];
+        let vertices = times == MeasuredTimes::All && VertexErrors::kept(model.clips.len(), mesh.vertices);
         let sample_times = SampleTimes::new(clip, &grid, times, false);
         let stepped = SteppedVertices::new(model, clip, false);
-        Self { sampler: Sampler::in_place(model, clip, &grid), grid, record, mesh, drawn, sample_times, stepped }
+        Self {
+            sampler: Sampler::in_place(model, clip, &grid),
+            grid,
+            record,
+            mesh,
+            drawn,
+            sample_times,
+            stepped,
+            vertices,
+        }
     }
 
     /// Returns the matrices of all bones at a sample time.
@@ -65,11 +77,21 @@ impl MeasuredClip for ClipWork<'_> {
         let mut reached = ReachedBox::NOTHING;
         let mut widest = WidestAngle::new(tally.normal);
         let mut greatest: Vec<GreatestError> = sample_times.iter().map(GreatestError::new).collect();
+        if self.vertices {
+            tally.points = vec![Lanes::default(); self.mesh.fours];
+        }
+        let mut first = 0;
         for group in &self.mesh.groups {
+            let own = first..first + if self.vertices { group.points.len().div_ceil(4) } else { 0 };
+            first = own.end;
             for ((sample, bones), greatest) in sample_times.iter().zip(&poses).zip(&mut greatest) {
+                let mut kept = own.clone();
                 for (points, fours) in group.fours() {
                     let mut squared = Lanes::default();
                     errors_squared(fours, &group.bones, bones, &mut squared);
+                    if let Some(four) = kept.next() {
+                        tally.points[four] = greatest_lanes(squared, tally.points[four]);
+                    }
                     if greatest.rises_by_any(&squared) {
                         points.iter().zip(squared).for_each(|(p, off)| greatest.see(off, p.vertex, p.bone));
                     }

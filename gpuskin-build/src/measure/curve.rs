@@ -22,6 +22,37 @@ pub struct ErrorCurve {
     pub at_frames: Vec<CurvePoint>,
     /// Greatest error between the frames of each run of intervals, by ascending time.
     pub between: Vec<CurvePoint>,
+    /// Errors of the baked vertices at frames, in bone mode.
+    pub vertices: VertexErrors,
+}
+
+/// Greatest error of each baked vertex at the frames of a clip.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VertexErrors {
+    /// Greatest error of all, in metres.
+    pub greatest: f32,
+    /// Fractions of it in 31sts, which compress well; 31 also stands for infinite errors. Empty if there are too many
+    /// vertices and clips.
+    pub shares: Vec<u8>,
+}
+
+impl VertexErrors {
+    /// Maximum number of values of a model.
+    const MAX_VALUES: usize = 4 << 20;
+
+    /// Whether errors of vertices are kept for a model.
+    pub(super) fn kept(clips: usize, vertices: usize) -> bool {
+        clips.saturating_mul(vertices) <= Self::MAX_VALUES
+    }
+
+    /// Rounds errors in metres.
+    pub(super) fn new(errors: &[f32]) -> Self {
+        let greatest = errors.iter().copied().filter(|error| error.is_finite()).fold(0.0, f32::max);
+        // Not a number: greater than all.
+        let share = |error: &f32| if *error == 0.0 { 0.0 } else { (error / greatest).min(1.0) };
+        let share = |error: &f32| (31.0 * share(error)).round() as u8;
+        Self { greatest, shares: errors.iter().map(share).collect() }
+    }
 }
 
 /// Point of an error curve.
@@ -126,6 +157,7 @@ impl CurveRecorder {
             frames_per_point: run as u32,
             at_frames: at_frames.map(|sample| sample.point()).collect(),
             between: between.map(|sample| sample.point()).collect(),
+            vertices: VertexErrors::default(),
         }
     }
 }
@@ -174,6 +206,13 @@ mod tests {
         let peak =
             |points: &[CurvePoint]| points.iter().filter(|p| p.error == 5.0).map(|p| p.seconds).collect::<Vec<_>>();
         assert_eq!((peak(&curve.at_frames), peak(&curve.between)), (vec![777.0], vec![333.25]));
+    }
+
+    #[test]
+    fn errors_of_vertices_are_shares_of_the_greatest() {
+        let errors = VertexErrors::new(&[0.0, 0.5, 2.0, f32::INFINITY, f32::NAN]);
+        assert_eq!((errors.greatest, &errors.shares[..]), (2.0, &[0, 8, 31, 31, 31][..]));
+        assert_eq!(VertexErrors::new(&[0.0]).shares, [0], "0 / 0 is no error");
     }
 
     #[test]

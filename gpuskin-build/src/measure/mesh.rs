@@ -59,6 +59,10 @@ pub(super) struct MeasuredMesh {
     /// well.
     pub(super) groups: Vec<PointGroup>,
     pub(super) vertices: usize,
+    /// Number of blocks of four points in all groups.
+    pub(super) fours: usize,
+    /// Source vertex that each source vertex is welded to: the first of those that are equal.
+    welded: Vec<u32>,
     /// Box around all points that a bone moves, source and drawn; `None` for bones without points.
     /// `[bone]`
     pub(super) boxes: Vec<Option<BoxCorners>>,
@@ -94,14 +98,35 @@ impl PointBuilder {
 
 impl MeasuredMesh {
     pub(super) fn new(model: &Model, drawn: &DrawnModel<'_>) -> Self {
-        let (mut builders, vertices) = builders(model, drawn);
+        let (mut builders, welded) = builders(model, drawn);
         builders.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
         let boxes = boxes(&builders, model.bones.len());
         let alike = builders.chunk_by(|a, b| a.bones().eq(b.bones()));
         let groups: Vec<PointGroup> =
             alike.flat_map(|alike| alike.chunks(MAX_GROUP_POINTS)).map(PointGroup::new).collect();
         let slack = groups.iter().fold(Lanes::default(), |slack, group| greatest_lanes(slack, group.slack));
-        Self { groups, vertices, boxes, slack }
+        let fours = groups.iter().map(|group| group.points.len().div_ceil(4)).sum();
+        Self { groups, vertices: welded.len(), fours, welded, boxes, slack }
+    }
+
+    /// Returns the greatest distance of each baked vertex, in metres, from the squared distance of each point.
+    pub(super) fn vertex_errors(&self, points: &[Lanes], drawn: &DrawnModel<'_>) -> Vec<f32> {
+        let mut of_source = vec![0.0; self.vertices];
+        let mut fours = points.iter();
+        for group in &self.groups {
+            for (points, squared) in group.points.chunks(4).zip(fours.by_ref()) {
+                points
+                    .iter()
+                    .zip(squared)
+                    .for_each(|(point, squared)| of_source[point.vertex as usize] = squared.sqrt());
+            }
+        }
+        let mut errors = vec![0.0_f32; drawn.vertices.len()];
+        for (first, baked) in self.welded.iter().zip(drawn.baked_of_source.iter()) {
+            let (error, vertex) = (of_source[*first as usize], &mut errors[*baked as usize]);
+            *vertex = if error > *vertex || error.is_nan() { error } else { *vertex };
+        }
+        errors
     }
 }
 
@@ -187,9 +212,10 @@ fn boxes(builders: &[PointBuilder], bones: usize) -> Vec<Option<BoxCorners>> {
     boxes.into_iter().map(|bounds| bounds.map(|(low, high)| corners(low, high))).collect()
 }
 
-/// Returns the points of a model, and the number of its vertices.
-fn builders(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize) {
+/// Returns the points of a model, and the first of the vertices that each of its vertices is welded to.
+fn builders(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, Vec<u32>) {
     let mut builders: Vec<PointBuilder> = Vec::new();
+    let mut welded = Vec::new();
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut vertex = 0;
     for primitive in &model.primitives {
@@ -211,6 +237,7 @@ fn builders(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize)
             }
             let builder = &mut builders[point];
             builder.point.count += 1;
+            welded.push(builder.point.vertex);
             let source = primitive.normals.as_ref().map_or(Vec3::ZERO, |n| n[v].as_vec3());
             let pair = NormalPair { source, drawn: baked.normal };
             if source.length_squared() > 0.0 {
@@ -219,7 +246,7 @@ fn builders(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, usize)
             vertex += 1;
         }
     }
-    (builders, vertex)
+    (builders, welded)
 }
 
 /// Returns the entries of a vertex; bones of the source come first.

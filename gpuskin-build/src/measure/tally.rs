@@ -41,15 +41,23 @@ pub(crate) trait MeasuredClip: Sync {
     fn between(&self, samples: &[SampleTime], tally: &mut ErrorTally);
 }
 
+/// Errors of a clip.
+pub(crate) struct Measured {
+    pub(crate) errors: ClipErrors,
+    pub(crate) curve: ErrorCurve,
+    /// Greatest squared distance of each point at frames, in the clip's order; empty if the clip records none.
+    pub(crate) points: Vec<Lanes>,
+}
+
 /// Measures clips in parallel. `vertices` is the number of vertices evaluated per sample time.
-pub(crate) fn measure_all(clips: &[impl MeasuredClip], vertices: usize) -> Vec<(ClipErrors, ErrorCurve)> {
+pub(crate) fn measure_all(clips: &[impl MeasuredClip], vertices: usize) -> Vec<Measured> {
     let points = ErrorCurve::points_per_clip(clips.len());
     clips.par_iter().map(|clip| measure_one(clip, vertices, points)).collect()
 }
 
 /// Measures one clip. Normals are measured at frames only, because they follow positions between
 /// frames. `points` is the maximum number of points of the curve, at frames and between them each.
-fn measure_one(clip: &impl MeasuredClip, vertices: usize, points: u32) -> (ClipErrors, ErrorCurve) {
+fn measure_one(clip: &impl MeasuredClip, vertices: usize, points: u32) -> Measured {
     let SampleTimes { frames, between } = clip.sample_times();
     let at_frames = frames.len() as u64 * vertices as u64;
     let count = at_frames + between.len() as u64 * (vertices - clip.stepped().count()) as u64;
@@ -78,7 +86,8 @@ fn measure_one(clip: &impl MeasuredClip, vertices: usize, points: u32) -> (ClipE
     let (encoding, bounds) = (tally.info(at_frames), tally.bounds());
     let mut tally = in_rounds(tally, between, &|part, tally| clip.between(part, tally));
     let curve = std::mem::take(&mut tally.curve).finish(clip.sample_times(), points);
-    (ClipErrors { encoding, motion: tally.info(count), bounds, step_tracks: clip.stepped().tracks }, curve)
+    let errors = ClipErrors { encoding, motion: tally.info(count), bounds, step_tracks: clip.stepped().tracks };
+    Measured { errors, curve, points: tally.points }
 }
 
 /// Splits the sample times into a small first round, whose result lets the second round skip most
@@ -108,6 +117,8 @@ pub(crate) struct ErrorTally {
     pub(crate) normal: f32,
     /// Greatest distance of each sample time.
     pub(crate) curve: CurveRecorder,
+    /// Greatest squared distance of each point, four by four.
+    pub(crate) points: Vec<Lanes>,
     /// Corners of the bounding box; the last lane is unused.
     low: Lanes,
     high: Lanes,
@@ -121,8 +132,8 @@ impl Default for ErrorTally {
         let bins = vec![0; BINS].try_into().expect("the vector has BINS elements");
         let ([x, y, z], [right, top, front]) = (Aabb::EMPTY.min, Aabb::EMPTY.max);
         let (low, high) = ([x, y, z, 0.0], [right, top, front, 0.0]);
-        let (at, curve) = (ErrorLocation::default(), CurveRecorder::default());
-        Self { greatest: -1.0, at, bins, floor: 0.0, normal: 0.0, curve, low, high }
+        let (at, curve, points) = (ErrorLocation::default(), CurveRecorder::default(), Vec::new());
+        Self { greatest: -1.0, at, bins, floor: 0.0, normal: 0.0, curve, points, low, high }
     }
 }
 
@@ -181,6 +192,11 @@ impl ErrorTally {
         self.high = greatest_lanes(self.high, other.high);
         self.normal = self.normal.max(other.normal);
         self.curve.append(other.curve);
+        if self.points.is_empty() {
+            self.points = other.points;
+        } else {
+            self.points.iter_mut().zip(other.points).for_each(|(a, b)| *a = greatest_lanes(b, *a));
+        }
         if other.greatest >= self.greatest {
             self.see(other.greatest, other.at);
         }

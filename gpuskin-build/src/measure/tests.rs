@@ -39,7 +39,8 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f6
     let geometry = Geometry::with_at_most(model, 4);
     let baked_of_source = &geometry.baked_of_source[..];
     let drawn = DrawnModel { texels: texels.view(), vertices: &geometry.vertices, baked_of_source, normals };
-    let found = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0;
+    let (found, curve) = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All).remove(0);
+    let mut of_vertices = vec![0.0_f64; geometry.vertices.len()];
 
     let ([mut at_frames, mut always, mut angle], mut bounds) = ([0.0_f64; 3], [DVec3::INFINITY, DVec3::NEG_INFINITY]);
     let SampleTimes { frames, between } = SampleTimes::new(clip, &grid, MeasuredTimes::All, false);
@@ -59,12 +60,21 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [f6
             always = always.max(distance);
             if frame {
                 at_frames = at_frames.max(distance);
+                let of_vertex = &mut of_vertices[baked_of_source[v] as usize];
+                *of_vertex = of_vertex.max(distance);
                 bounds = [bounds[0].min(place.into()), bounds[1].max(place.into())];
                 let a = turned(exact, primitive.normals.as_ref().unwrap()[v], Normals::Cofactor);
                 angle = angle.max(a.angle_between(turned(lossy, baked.normal.as_dvec3(), normals)).to_degrees());
             }
         }
     }
+    // Errors of vertices are in 31sts of the greatest.
+    assert_eq!(curve.vertices.greatest, found.encoding.max);
+    for (share, exact) in curve.vertices.shares.iter().zip(&of_vertices) {
+        let error = f64::from(curve.vertices.greatest) * f64::from(*share) / 31.0;
+        assert!((error - exact).abs() < at_frames / 61.0 + 2e-7, "{error} and {exact}");
+    }
+    assert_eq!(curve.vertices.shares.len(), of_vertices.len());
     (found, [at_frames, always, angle], bounds)
 }
 

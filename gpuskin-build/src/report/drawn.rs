@@ -1,7 +1,7 @@
 //! Models that the report's page draws, with the program that draws them.
 //!
-//! A model is packed as the runtime loads it: metadata, animation, mesh and material textures, in
-//! postcard, compressed with gzip. Textures are those of a few hundred texels: a report is no game.
+//! A model is packed as the runtime loads it: metadata, animation, mesh and material textures, and the
+//! errors of its vertices per clip, in postcard, compressed with gzip. Textures are those of a few hundred texels: a report is no game.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 use gpuskin_rt::internals::{ByteRange, ColorFormat, Data, Metadata, Payload};
 
 use crate::bake::BakedModel;
+use crate::measure::VertexErrors;
 
 /// Script of the program, and the program as WebAssembly, compressed with gzip. Made by
 /// `cargo xtask viewer` from `gpuskin-build/viewer`.
@@ -141,7 +142,8 @@ fn pack(model: &BakedModel, main: &BakedModel, out: &Path, used: DrawnIn) -> Opt
         info.formats = vec![format].into();
     }
     meta.textures = infos.into();
-    let content = (meta, whole(animation)?, whole(mesh)?, small);
+    let errors: Vec<&VertexErrors> = model.curves.iter().map(|curve| &curve.vertices).collect();
+    let content = (meta, whole(animation)?, whole(mesh)?, small, errors);
     let bytes = postcard::to_stdvec(&content).ok()?;
     let level = if used == DrawnIn::File { Compression::best() } else { Compression::fast() };
     let mut encoder = GzEncoder::new(Vec::new(), level);

@@ -94,6 +94,17 @@ pub fn the_model_plays_in_the_page() {
         let lines = Picture::of(&browser, &json!({ "clip": walk, "seconds": 0.0, "overlays": overlay }));
         assert!(lines.changed(&first) > 0.001, "overlay {overlay}");
     }
+    // Errors of the vertices, of which the brightest colour is that of the clip's error at frames.
+    let shown = browser.script(&format!(
+        "viewer.clip = {walk}; const frame = new wasm_bindgen.Frame(); setFrame(frame); frame.errors = true;
+         return [viewer.program.draw(frame)[2], Math.fround(viewer.model.clips[{walk}].encoding.max)]"
+    ));
+    assert_eq!(shown[0], shown[1]);
+    assert!(shown[0].as_f64() > Some(0.0));
+    let errors = Picture::of(&browser, &json!({ "clip": walk, "seconds": 0.0, "errors": true }));
+    let (covered, changed) = (errors.covered(), errors.changed(&first));
+    note!("{covered:.3} covered with errors, {changed:.3} changed");
+    assert!(changed > 0.5 * fine && (covered / fine - 1.0).abs() < 0.05, "{covered} covered, {changed} changed");
     // Another model of the report.
     browser.script("pick(state.data.report.models.findIndex((model) => model.name === 'hound'))");
     browser.wait("return viewer.shown === state.data.drawn[state.model]");
@@ -107,7 +118,8 @@ pub fn vertex_mode_and_models_without_textures_are_drawn() {
     let place = Place::new(&format!("{}mode = \"vertex\"\n", manifest_of(&["pole"])));
     place.bake(&["--report", "report.html"]);
     let (browser, _) = open(&place, "", SHOWN);
-    let picture = Picture::of(&browser, &json!({ "overlays": 1 }));
+    // There are neither bones nor errors of vertices.
+    let picture = Picture::of(&browser, &json!({ "overlays": 1, "errors": true }));
     assert!(picture.covered() > 0.01, "{}", picture.covered());
 }
 

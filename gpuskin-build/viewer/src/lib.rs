@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `viewer` | the class `Viewer` that the page's script uses |
 //! | `subject` | the model that is shown, and its overlays |
+//! | `heat` | errors of vertices, as colours |
 //! | `lines` | a pipeline for lines |
 //! | `gpu` | device, canvas and render targets |
 //!
@@ -12,6 +13,8 @@
 
 #[cfg(target_family = "wasm")]
 mod gpu;
+#[cfg(target_family = "wasm")]
+mod heat;
 #[cfg(target_family = "wasm")]
 mod lines;
 #[cfg(target_family = "wasm")]

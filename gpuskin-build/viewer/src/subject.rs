@@ -2,8 +2,12 @@
 
 use glam::{Mat3, Vec3};
 use gpuskin_rt::internals::{Aabb, Bone, FORMAT_VERSION, Metadata, Payload, RootMotion};
-use gpuskin_rt::{Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, Sockets};
+use gpuskin_rt::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, Sockets, wgpu,
+};
 
+use crate::gpu::Gpu;
+use crate::heat::Heat;
 use crate::lines::LineEnd;
 
 /// Lines that are shown, as bits of a number.
@@ -39,15 +43,21 @@ pub(crate) struct Subject {
     instance: InstanceId,
     clip: Clip<Dynamic>,
     model: Model,
+    /// Greatest error in metres, and shares of it in 31sts for each vertex, of each clip; none in vertex mode.
+    errors: Vec<(f32, Vec<u8>)>,
+    /// Draws the errors, with the clip whose errors it has.
+    heat: Option<(Heat, Clip<Dynamic>)>,
 }
 
 impl Subject {
-    /// Loads a model as a report contains it: metadata, animation, mesh and textures in postcard.
+    /// Loads a model as a report contains it: metadata, animation, mesh, textures and errors of
+    /// vertices in postcard.
     ///
     /// # Errors
     /// If the bytes are those of another version, or the device cannot draw the model.
     pub(crate) fn new(renderer: &mut CrowdRenderer, bytes: &[u8]) -> Result<Self, String> {
-        let (meta, animation, mesh, textures): (Metadata, Payload, Payload, Vec<Payload>) =
+        type Packed = (Metadata, Payload, Payload, Vec<Payload>, Vec<(f32, Vec<u8>)>);
+        let (meta, animation, mesh, textures, errors): Packed =
             postcard::from_bytes(bytes).map_err(|error| format!("the model cannot be read: {error}"))?;
         if meta.format_version != FORMAT_VERSION {
             return Err(format!("the model has format version {}", meta.format_version));
@@ -57,7 +67,7 @@ impl Subject {
         let crowd = crowd.map_err(|error| error.to_string())?;
         let clip = Clip::new(0);
         let instance = crowd.spawn(Instance::at([0.0; 3]).play(clip).starting(0.0));
-        Ok(Self { crowd, instance, clip, model })
+        Ok(Self { crowd, instance, clip, model, errors, heat: None })
     }
 
     /// Plays a clip, from its start at time 0. `seconds`: time of the frame that is drawn next; with `moved`, the
@@ -73,6 +83,38 @@ impl Subject {
         self.clip = Clip::new(clip as u16);
         // The instance is the only one, and is never removed.
         let _ = self.crowd.set(self.instance, instance);
+    }
+
+    /// Prepares to draw the errors of the clip. Returns the greatest one in metres; `None` if there are none.
+    pub(crate) fn prepare_errors(
+        &mut self,
+        gpu: &Gpu,
+        renderer: &CrowdRenderer,
+        camera: &Camera,
+        seconds: f64,
+    ) -> Option<f32> {
+        let (greatest, shares) = self.errors.get(usize::from(self.clip.index()))?;
+        if shares.len() != self.model.meta.mesh.vertex_count as usize {
+            return None;
+        }
+        let (heat, of) = self.heat.get_or_insert_with(|| {
+            let heat = Heat::new(gpu, renderer, &self.crowd);
+            heat.set(gpu, shares);
+            (heat, self.clip)
+        });
+        if *of != self.clip {
+            heat.set(gpu, shares);
+            *of = self.clip;
+        }
+        heat.prepare(gpu, camera, seconds.into());
+        Some(*greatest)
+    }
+
+    /// Draws the errors of the clip, as prepared.
+    pub(crate) fn draw_errors(&self, pass: &mut wgpu::RenderPass<'_>) {
+        if let Some((heat, _)) = &self.heat {
+            heat.draw(pass, &self.crowd);
+        }
     }
 
     /// Returns the box around everything that a clip reaches, model space, metres.

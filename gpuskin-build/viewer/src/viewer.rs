@@ -55,6 +55,8 @@ pub struct Frame {
     pub far: bool,
     /// Bits: 1 bones, 2 bounds, 4 grid, 8 path of root motion.
     pub overlays: u32,
+    /// Whether the model is coloured by the errors of its vertices at the frames of the clip, if it has them.
+    pub errors: bool,
 }
 
 #[wasm_bindgen]
@@ -100,8 +102,8 @@ impl Viewer {
         self.subject.as_ref().map_or(1.0, |subject| subject.bounds(clip).diagonal())
     }
 
-    /// Draws a frame. Returns two distances from the model's centre in metres: that of the camera, and that from
-    /// which the level is drawn.
+    /// Draws a frame. Returns three lengths in metres: the distance of the camera from the model's centre, the distance
+    /// from which the level is drawn, and the error that the brightest colour shows; -1 if no errors are shown.
     ///
     /// # Errors
     /// A text, if the device is lost or reported an error.
@@ -132,6 +134,11 @@ impl Viewer {
         let [hidden, seen] = subject.lines(frame.seconds, overlays);
         self.lines.prepare(&self.gpu, &camera.view_proj, &hidden, &seen);
         let camera = Camera { height: lod_height, ..camera };
+        let shown = match frame.errors {
+            true => subject.prepare_errors(&self.gpu, &self.renderer, &camera, frame.seconds),
+            false => None,
+        };
+        let subject = &*subject;
         let (gpu, renderer, lines, pixels) = (&self.gpu, &mut self.renderer, &self.lines, &self.pixels);
         let drawn = RefCell::new(renderer);
         gpu.frame(
@@ -141,7 +148,10 @@ impl Viewer {
                 renderer.prepare(&gpu.queue, encoder, &camera, frame.seconds).map_err(|error| error.to_string())
             },
             |pass| {
-                drawn.borrow().draw(pass);
+                match shown {
+                    Some(_) => subject.draw_errors(pass),
+                    None => drawn.borrow().draw(pass),
+                }
                 lines.draw(pass);
             },
             |encoder, picture| {
@@ -150,7 +160,7 @@ impl Viewer {
                 }
             },
         )?;
-        Ok(vec![distance, own])
+        Ok(vec![distance, own, shown.unwrap_or(-1.0)])
     }
 
     /// Draws a frame and returns its pixels: 4 bytes each, row by row, in the order of the canvas's format.

@@ -5,6 +5,7 @@ const viewer = {
   // The program's Viewer, once it is open; a promise of it; and why there is none.
   program: null, opening: null, failure: null,
   canvas: null, shown: null, wanted: null, pending: false,
+  errors: false,
   clip: 0, seconds: 0, playing: true, speed: 1, level: 0, far: false, overlays: 4,
   yaw: 0.6, pitch: 0.18, zoom: 1, last: 0, frame: null, elements: null,
 };
@@ -65,6 +66,7 @@ function makeViewer() {
   const clips = element("select", { "aria-label": "clip" });
   const levels = element("select", { "aria-label": "level of detail" });
   const far = element("input", { type: "checkbox" });
+  const errors = element("input", { type: "checkbox" });
   const play = element("button", { type: "button" }, "Pause");
   const speeds = element("select", { "aria-label": "speed" }, ...[0.1, 0.25, 0.5, 1, 2].map((speed) => element("option", { value: String(speed) }, speed + " x")));
   speeds.value = "1";
@@ -78,6 +80,7 @@ function makeViewer() {
   });
   clips.addEventListener("change", () => { viewer.clip = Number(clips.value); viewer.seconds = 0; showTimeline(); });
   levels.addEventListener("change", () => { viewer.level = Number(levels.value); });
+  errors.addEventListener("change", () => { viewer.errors = errors.checked; });
   far.addEventListener("change", () => { viewer.far = far.checked; });
   speeds.addEventListener("change", () => { viewer.speed = Number(speeds.value); });
   const setPlaying = (on) => { viewer.playing = on; play.textContent = on ? "Pause" : "Play"; };
@@ -124,7 +127,7 @@ function makeViewer() {
   const root = element("div", { class: "card viewer" },
     element("div", { class: "viewer-canvas" }, viewer.canvas, message),
     element("div", { class: "viewer-time" }, play, element("div", { class: "viewer-track" }, time, marks), speeds),
-    element("div", { class: "maphead" }, clips, levels, element("label", { class: "key" }, far, " at its distance"), ...overlays),
+    element("div", { class: "maphead" }, clips, levels, element("label", { class: "key" }, far, " at its distance"), element("label", { class: "key" }, errors, " errors"), ...overlays),
     facts);
   requestAnimationFrame(drawViewer);
   return { root, message, clips, levels, far, time, marks, facts };
@@ -188,6 +191,7 @@ function setFrame(frame) {
   frame.level = viewer.level;
   frame.far = viewer.far;
   frame.overlays = viewer.overlays;
+  frame.errors = viewer.errors;
 }
 
 function drawViewer(now) {
@@ -204,12 +208,13 @@ function drawViewer(now) {
     setFrame(viewer.frame);
     if (viewer.canvas.width !== viewer.frame.width) viewer.canvas.width = viewer.frame.width;
     if (viewer.canvas.height !== viewer.frame.height) viewer.canvas.height = viewer.frame.height;
-    const [distance, own] = viewer.program.draw(viewer.frame);
+    const [distance, own, worst] = viewer.program.draw(viewer.frame);
     const { time, facts } = viewer.elements;
     time.value = String(viewer.seconds);
     const at = clip ? `${fixed(viewer.seconds, 2)} s, frame ${fixed(viewer.seconds * clip.fps, 1)}` : "no clips";
     const level = viewer.level ? `LOD ${viewer.level}: ${length(viewer.model.levels[viewer.level].error)} off, which is a pixel at ${length(own)}` : "LOD 0";
-    facts.textContent = `${at} \u00b7 ${level} \u00b7 seen from ${length(distance)}`;
+    const colors = !viewer.errors ? "" : worst < 0 ? " \u00b7 no errors of vertices" : ` \u00b7 greatest error of each vertex at the frames of the clip: black 0, blue, red, yellow, white ${length(worst)}`;
+    facts.textContent = `${at} \u00b7 ${level} \u00b7 seen from ${length(distance)}${colors}`;
   } catch (error) {
     viewerFailed(error);
   }

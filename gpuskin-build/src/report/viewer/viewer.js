@@ -44,6 +44,14 @@ let wasm_bindgen = (function(exports) {
             return ret;
         }
         /**
+         * Whether the model is coloured by the errors of its vertices at the frames of the clip, if it has them.
+         * @returns {boolean}
+         */
+        get errors() {
+            const ret = wasm.__wbg_get_frame_errors(this.__wbg_ptr);
+            return ret !== 0;
+        }
+        /**
          * Whether the camera is at least as far away as where the level is drawn: where its error is a pixel.
          * @returns {boolean}
          */
@@ -120,6 +128,13 @@ let wasm_bindgen = (function(exports) {
          */
         set distance(arg0) {
             wasm.__wbg_set_frame_distance(this.__wbg_ptr, arg0);
+        }
+        /**
+         * Whether the model is coloured by the errors of its vertices at the frames of the clip, if it has them.
+         * @param {boolean} arg0
+         */
+        set errors(arg0) {
+            wasm.__wbg_set_frame_errors(this.__wbg_ptr, arg0);
         }
         /**
          * Whether the camera is at least as far away as where the level is drawn: where its error is a pixel.
@@ -211,8 +226,8 @@ let wasm_bindgen = (function(exports) {
             return ret;
         }
         /**
-         * Draws a frame. Returns two distances from the model's centre in metres: that of the camera, and that from
-         * which the level is drawn.
+         * Draws a frame. Returns three lengths in metres: the distance of the camera from the model's centre, the distance
+         * from which the level is drawn, and the error that the brightest colour shows; -1 if no errors are shown.
          *
          * # Errors
          * A text, if the device is lost or reported an error.
@@ -1473,17 +1488,17 @@ let wasm_bindgen = (function(exports) {
             },
             __wbindgen_generic_0000000000000004: function(arg0, arg1) {
                 // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUUncapturedErrorEvent")], shim_idx: 104, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_30);
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_32);
                 return ret;
             },
             __wbindgen_generic_0000000000000005: function(arg0, arg1) {
                 // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("any")], shim_idx: 105, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_31);
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_33);
                 return ret;
             },
             __wbindgen_generic_0000000000000006: function(arg0, arg1) {
                 // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("undefined")], shim_idx: 105, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_32);
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_34);
                 return ret;
             },
             __wbindgen_generic_0000000000000007: function(arg0) {
@@ -1520,8 +1535,8 @@ let wasm_bindgen = (function(exports) {
         wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a(arg0, arg1, arg2);
     }
 
-    function wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_30(arg0, arg1, arg2) {
-        wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_30(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_32(arg0, arg1, arg2) {
+        wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_32(arg0, arg1, arg2);
     }
 
     function wasm_bindgen__convert__closures_____invoke__h2a3099ec6d2740d7(arg0, arg1, arg2) {
@@ -1538,15 +1553,15 @@ let wasm_bindgen = (function(exports) {
         }
     }
 
-    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_31(arg0, arg1, arg2) {
-        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_31(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_33(arg0, arg1, arg2) {
+        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_33(arg0, arg1, arg2);
         if (ret[1]) {
             throw takeFromExternrefTable0(ret[0]);
         }
     }
 
-    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_32(arg0, arg1, arg2) {
-        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_32(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_34(arg0, arg1, arg2) {
+        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_34(arg0, arg1, arg2);
         if (ret[1]) {
             throw takeFromExternrefTable0(ret[0]);
         }
