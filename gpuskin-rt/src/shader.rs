@@ -37,6 +37,11 @@ impl Variant {
         Self { encoding, array, vertex: meta.mesh.format, normals, previous_transforms: false }
     }
 
+    /// Returns whether vertices have tangents. Without them, the tangent of `gpuskin_skin_vertex` has no meaning.
+    pub const fn has_tangents(self) -> bool {
+        self.vertex.tangent
+    }
+
     /// Returns whether this vertex layout is valid for the encoding: vertex encodings need static
     /// vertices, and tangents must be stored somewhere.
     #[doc(hidden)]

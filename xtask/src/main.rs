@@ -2,6 +2,7 @@
 
 mod api;
 mod bench;
+mod bevy;
 mod bless;
 mod cargo;
 mod demo;
@@ -61,8 +62,9 @@ fn main() -> ExitCode {
         Some("demo") => demo::run(rest),
         Some("web") => web::run(rest),
         Some("viewer") => viewer::run(rest),
-        // Part of `test`.
+        // Parts of `test`.
         Some("web-test") => web::test(rest),
+        Some("bevy-test") => bevy::test(),
         Some("test") => test::run(rest),
         Some("api") => api::run(rest),
         Some("bless") => bless::run(rest),

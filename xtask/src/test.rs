@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cargo::{COMMON, cargo};
-use crate::{Failure, deps, web};
+use crate::{Failure, bevy, deps, web};
 
 const HELP: &str = "\
 Runs the checks that CI runs.
@@ -30,7 +30,7 @@ struct Check {
 }
 
 /// All checks. The tests come last, so that their closing lines close the log.
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     Check { name: "format", command: format, fast: true, lacks: nothing },
     Check { name: "clippy", command: clippy, fast: true, lacks: nothing },
     Check { name: "clippy-without-wgpu", command: clippy_without_wgpu, fast: true, lacks: nothing },
@@ -43,6 +43,7 @@ const CHECKS: [Check; 13] = [
     Check { name: "new-game", command: new_game, fast: false, lacks: nothing },
     Check { name: "web-check", command: web_check, fast: false, lacks: no_web_target },
     Check { name: "browser", command: browser, fast: false, lacks: web::lacks_for_test },
+    Check { name: "bevy", command: bevy_plugin, fast: false, lacks: bevy::lacks },
     Check { name: "tests", command: tests, fast: false, lacks: nothing },
 ];
 
@@ -71,6 +72,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
             if let Err(Failure::Failed(problem)) = result {
                 eprintln!("== {problem}: checks of web programs that need it are left out");
             }
+        }
+        if let Err(Failure::Failed(problem)) = bevy::install() {
+            eprintln!("== {problem}: the check of bevy_gpuskin is left out");
         }
     }
 
@@ -206,6 +210,11 @@ fn web_check() -> Command {
 /// Runs the page in Chromium. A command of its own, because the page is served meanwhile.
 fn browser() -> Command {
     cargo(["run", "--quiet", "--package", "xtask", "--", "web-test"])
+}
+
+/// Checks the Bevy plugin. Several commands of a later toolchain, hence a command of this program.
+fn bevy_plugin() -> Command {
+    cargo(["run", "--quiet", "--package", "xtask", "--", "bevy-test"])
 }
 
 /// Returns how to install the target of web programs, if it is missing.

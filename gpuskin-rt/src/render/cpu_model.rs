@@ -27,6 +27,8 @@ use crate::{InstanceRecord, Time};
 pub struct CpuModel<'m> {
     meta: &'m Metadata,
     vertices: Vec<Vertex>,
+    #[cfg(feature = "testing")]
+    indices: Vec<u32>,
     animation: Cow<'m, [u8]>,
     pub(crate) records: Vec<ClipRecord>,
 }
@@ -58,7 +60,16 @@ impl<'m> CpuModel<'m> {
             Cow::Owned(bytes) => Cow::Owned(bytes[start..end].to_vec()),
         };
         let records = meta.clips.iter().map(ClipInfo::record).collect();
-        let posed = Self { meta, vertices, animation, records };
+        #[cfg(feature = "testing")]
+        let indices = indices(meta, &file)?;
+        let posed = Self {
+            meta,
+            vertices,
+            #[cfg(feature = "testing")]
+            indices,
+            animation,
+            records,
+        };
         posed.texels().ok_or_else(|| wrong("the animation does not match the metadata"))?;
         Ok(posed)
     }
@@ -68,6 +79,18 @@ impl<'m> CpuModel<'m> {
     pub fn vertices(&self, instance: &InstanceRecord, time: impl Into<Time>) -> Vec<SkinnedVertex> {
         let model = self.blended(instance.pose_blend(&self.records, time.into()));
         model.into_iter().map(|vertex| skin::in_world(instance, vertex)).collect()
+    }
+
+    /// Returns the triangles of a material in the finest level of detail, as indices of [`CpuModel::vertices`].
+    #[cfg(feature = "testing")]
+    pub fn triangles(&self, material: u32) -> Vec<[u32; 3]> {
+        let parts = self.meta.mesh.parts.iter().filter(|part| part.material == material);
+        let indices = parts.flat_map(|part| {
+            let first = part.first_index as usize;
+            self.indices.get(first..first + part.index_count as usize).unwrap_or_default()
+        });
+        let indices: Vec<u32> = indices.copied().collect();
+        indices.as_chunks().0.to_vec()
     }
 
     fn texels(&self) -> Option<Texels<'_>> {
@@ -111,5 +134,20 @@ impl<'m> CpuModel<'m> {
             false => skin::skin(&skin::blend(&bones, vertex), vertex, self.meta.normals),
         };
         self.vertices.iter().map(skinned).collect()
+    }
+}
+
+/// Indices of the finest level of detail.
+#[cfg(feature = "testing")]
+fn indices(meta: &Metadata, file: &[u8]) -> Result<Vec<u32>, Error> {
+    let bytes = slice(meta, file, meta.mesh.indices, "mesh.bin")?;
+    let narrow = |bytes: &[u8; 2]| u32::from(u16::from_le_bytes(*bytes));
+    let indices: Vec<u32> = match meta.mesh.wide_indices {
+        true => bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect(),
+        false => bytes.as_chunks().0.iter().map(narrow).collect(),
+    };
+    match indices.iter().all(|index| *index < meta.mesh.vertex_count) {
+        true => Ok(indices),
+        false => Err(Error::model(&meta.name, "a triangle refers to a vertex that does not exist")),
     }
 }

@@ -66,11 +66,13 @@ pub struct CustomPart {
     pub first_instance: u32,
     /// Whether vertices come from the pose cache; only with [`CustomDraw::with_pose_cache`].
     pub cached: bool,
+    /// Whether the model has no normals here: its triangles are shaded flat, from derivatives of the position.
+    pub flat: bool,
 }
 
 impl CustomPart {
     fn of(part: &DrawnPart) -> Self {
-        Self { material: part.mesh.material, first_instance: 0, cached: false }
+        Self { material: part.mesh.material, first_instance: 0, cached: false, flat: part.mesh.flat }
     }
 }
 

@@ -41,15 +41,8 @@ impl Layouts {
             multisampled: false,
         };
         let float = |filterable| wgpu::TextureSampleType::Float { filterable };
-        let model = |sample_type, view_dimension| {
-            layout(
-                "gpuskin model",
-                &[
-                    entry(ANIMATION_BINDING, wgpu::ShaderStages::VERTEX, texture(sample_type, view_dimension)),
-                    entry(MODEL_BINDING, wgpu::ShaderStages::VERTEX, uniform(MODEL_BYTES, false)),
-                ],
-            )
-        };
+        let model =
+            |sample_type, view_dimension| layout("gpuskin model", &texture_entries(sample_type, view_dimension));
         let texel = texture(float(true), wgpu::TextureViewDimension::D2);
         let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
         let material = [uniform(0, false), texel, sampler, texel, sampler];
@@ -74,19 +67,9 @@ impl Layouts {
         match self.model.get(kind(variant)) {
             Some(layout) => layout,
             None => self.palette[usize::from(variant.previous_transforms)].get_or_init(|| {
-                let vertex = wgpu::ShaderStages::VERTEX;
-                let previous = entry(PREVIOUS_BINDING, vertex, storage(true, false));
-                let mut entries = vec![
-                    entry(ANIMATION_BINDING, vertex, storage(true, false)),
-                    entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
-                    entry(PLACES_BINDING, vertex, storage(true, false)),
-                    entry(LIST_BINDING, vertex, storage(true, true)),
-                    entry(PLAYBACKS_BINDING, vertex, storage(true, false)),
-                ];
-                entries.extend(variant.previous_transforms.then_some(previous));
                 self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                     label: Some("gpuskin model with a palette"),
-                    entries: &entries,
+                    entries: &model_layout_entries(variant),
                 })
             }),
         }
@@ -113,14 +96,7 @@ impl Layouts {
 
     /// Layout of a model with a field; `None` if the model's poses are not in a texture.
     pub(crate) fn field(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
-        let dimension = match variant.array {
-            true => wgpu::TextureViewDimension::D2Array,
-            false => wgpu::TextureViewDimension::D2,
-        };
-        let sample_type = match variant.encoding.format().is_integer() {
-            true => wgpu::TextureSampleType::Uint,
-            false => wgpu::TextureSampleType::Float { filterable: false },
-        };
+        let (sample_type, dimension) = texels(variant);
         let texture = wgpu::BindingType::Texture { sample_type, view_dimension: dimension, multisampled: false };
         let vertex = wgpu::ShaderStages::VERTEX;
         let layout = self.field.get(kind(variant))?.get_or_init(|| {
@@ -149,6 +125,57 @@ impl Layouts {
             immediate_size: 0,
         })
     }
+}
+
+/// Returns the entries of [`CrowdRenderer::model_layout`](crate::CrowdRenderer::model_layout), for engines that create
+/// and cache the bind group layouts of their pipelines themselves. wgpu accepts bind groups of any layout with the same
+/// entries.
+///
+/// ```
+/// # fn layout(device: &gpuskin_rt::wgpu::Device, variant: gpuskin_rt::pipeline::Variant) -> gpuskin_rt::wgpu::BindGroupLayout {
+/// # use gpuskin_rt::wgpu;
+/// let entries = gpuskin_rt::pipeline::model_layout_entries(variant);
+/// device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("model"), entries: &entries })
+/// # }
+/// ```
+pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry> {
+    if !variant.encoding.needs_compute() {
+        let (sample_type, dimension) = texels(variant);
+        return texture_entries(sample_type, dimension).into();
+    }
+    let vertex = wgpu::ShaderStages::VERTEX;
+    let mut entries = vec![
+        entry(ANIMATION_BINDING, vertex, storage(true, false)),
+        entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
+        entry(PLACES_BINDING, vertex, storage(true, false)),
+        entry(LIST_BINDING, vertex, storage(true, true)),
+        entry(PLAYBACKS_BINDING, vertex, storage(true, false)),
+    ];
+    entries.extend(variant.previous_transforms.then(|| entry(PREVIOUS_BINDING, vertex, storage(true, false))));
+    entries
+}
+
+/// Entries of a model with an animation texture.
+fn texture_entries(
+    sample_type: wgpu::TextureSampleType,
+    view_dimension: wgpu::TextureViewDimension,
+) -> [wgpu::BindGroupLayoutEntry; 2] {
+    let vertex = wgpu::ShaderStages::VERTEX;
+    let texture = wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false };
+    [entry(ANIMATION_BINDING, vertex, texture), entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false))]
+}
+
+/// Type and dimension of the animation texture of a variant.
+fn texels(variant: Variant) -> (wgpu::TextureSampleType, wgpu::TextureViewDimension) {
+    let dimension = match variant.array {
+        true => wgpu::TextureViewDimension::D2Array,
+        false => wgpu::TextureViewDimension::D2,
+    };
+    let sample_type = match variant.encoding.format().is_integer() {
+        true => wgpu::TextureSampleType::Uint,
+        false => wgpu::TextureSampleType::Float { filterable: false },
+    };
+    (sample_type, dimension)
 }
 
 /// Number of model layouts that have an animation texture.
@@ -298,5 +325,22 @@ impl VertexBuffers {
         let place = self.place.map_or(0, |attributes| attributes.len());
         let playback = self.playback.map_or(0, |attributes| attributes.len());
         self.vertex.len() + place + playback + self.previous.map_or(0, |attributes| attributes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_the_bindings_of_the_shader() {
+        for variant in Variant::all() {
+            let source = crate::shader::source(variant, 2);
+            let declared = source.split("@group(2) @binding(").skip(1).filter_map(|rest| rest.split_once(')'));
+            let mut declared: Vec<u32> = declared.map(|(number, _)| number.parse().unwrap()).collect();
+            declared.sort_unstable();
+            let entries: Vec<u32> = model_layout_entries(variant).iter().map(|entry| entry.binding).collect();
+            assert_eq!(entries, declared, "{variant:?}");
+        }
     }
 }

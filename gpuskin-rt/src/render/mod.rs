@@ -110,7 +110,7 @@ pub use error::Error;
 pub use explain::{CullingState, Explanation};
 pub use field::Field;
 pub use ids::{AttachmentId, InstanceId};
-pub use layouts::{VertexBuffers, field_vertex_buffers, vertex_buffers};
+pub use layouts::{VertexBuffers, field_vertex_buffers, model_layout_entries, vertex_buffers};
 #[cfg(feature = "testing")]
 pub use readback::map as map_for_reading;
 pub use renderer::CrowdRenderer;

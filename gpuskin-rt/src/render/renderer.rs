@@ -63,8 +63,10 @@ pub struct CrowdRenderer {
     pub(super) culled_views: Option<Views>,
     pub(super) occlusion: Option<Occlusion>,
     lod_error: f32,
-    /// Last prepared time, as [`Time::to_bits`].
+    /// Current time, as [`Time::to_bits`].
     pub(super) clock: Arc<AtomicU64>,
+    /// Time of the last `prepare`; `None` before the first.
+    prepared: Option<Time>,
     /// Time of the `prepare` before the last one; `None` before the first.
     before: Option<Time>,
     /// Models on the device, by content hash and encoding.
@@ -118,6 +120,7 @@ impl CrowdRenderer {
             occlusion,
             lod_error,
             clock: Arc::default(),
+            prepared: None,
             before: None,
             models: HashMap::new(),
             crowds: Vec::new(),
@@ -128,9 +131,15 @@ impl CrowdRenderer {
         Ok(renderer)
     }
 
-    /// Last prepared time.
+    /// Current time: that of the last [`CrowdRenderer::prepare`] or [`CrowdRenderer::set_time`].
     pub fn time(&self) -> Time {
         Time::from_bits(self.clock.load(Ordering::Relaxed))
+    }
+
+    /// Sets the time from which commands count until the next [`CrowdRenderer::prepare`]. Without it, commands between two
+    /// frames count from the time of the first; an engine that knows the time of the second sets it before them.
+    pub fn set_time(&mut self, time: impl Into<Time>) {
+        self.clock.store(time.into().to_bits(), Ordering::Relaxed);
     }
 
     /// Time of the previous frame, for motion vectors: the time prepared before
@@ -189,7 +198,8 @@ impl CrowdRenderer {
         time: impl Into<Time>,
     ) -> Result<(), Error> {
         let time = time.into();
-        self.before = Some(if self.before.is_some() { self.time() } else { time });
+        self.before = Some(self.prepared.unwrap_or(time));
+        self.prepared = Some(time);
         self.clock.store(time.to_bits(), Ordering::Relaxed);
         self.crowds.retain(|crowd| crowd.strong_count() > 0);
         self.fields.retain(|field| field.strong_count() > 0);

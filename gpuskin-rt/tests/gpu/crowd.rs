@@ -66,6 +66,22 @@ pub fn instances_spawn_move_play_and_despawn() {
     }
 }
 
+pub fn commands_count_from_the_time_that_was_set() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let mut renderer = renderer(&gpu);
+        let test = squares(square_recipe(Encoding::MatrixF16, plain([1.0, 0.0, 0.0, 1.0])));
+        let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor::default()).unwrap();
+        let instance = crowd.spawn(Instance::at([2.0, 2.0, 0.0]));
+        draw(&gpu, &mut renderer, &map(8.0), 1.0);
+        renderer.set_time(3.0);
+        assert_eq!(renderer.time(), Time::from(3.0));
+        assert!(crowd.play(instance, Clip::new(2), Transition::cut()).is_ok());
+        // From the last prepared time, it would have ended on the ground.
+        assert_eq!(shows(&draw(&gpu, &mut renderer, &map(8.0), 3.25), 2.0, 2.75), RED);
+        assert_eq!([renderer.previous_time(), renderer.time()], [1.0, 3.25].map(Time::from));
+    }
+}
+
 pub fn crowd_grows_beyond_its_capacity() {
     // With compute, scattered changes are copied to their slots on the device.
     for gpu in BACKENDS.into_iter().flat_map(|backend| [gpu(backend), compute(backend)]).flatten() {

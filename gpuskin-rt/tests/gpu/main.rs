@@ -55,6 +55,7 @@ fn main() -> std::process::ExitCode {
         test!(cpu_reference::frames_beyond_one_readback_are_captured, GPU),
         test!(cpu_reference::non_finite_arguments_stay_finite, GPU),
         test!(crowd::instances_spawn_move_play_and_despawn, GPU),
+        test!(crowd::commands_count_from_the_time_that_was_set, GPU),
         test!(crowd::crowd_grows_beyond_its_capacity, GPU),
         test!(crowd::textures_alpha_cutoff_and_double_sided_are_drawn, GPU),
         test!(crowd::depth_views_match_main_view, GPU),

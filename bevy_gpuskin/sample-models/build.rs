@@ -1,0 +1,5 @@
+//! Bakes the sample models.
+
+fn main() {
+    gpuskin_build::build("../../assets/gpuskin.toml");
+}

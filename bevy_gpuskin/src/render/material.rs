@@ -1,0 +1,178 @@
+//! Materials of a model, as the shaders of this crate and bevy_pbr's functions read them.
+
+use bevy::material::descriptor::BindGroupLayoutDescriptor;
+use bevy::render::render_resource::{BindGroupLayoutEntry, PipelineCache};
+use bytemuck::{Pod, Zeroable};
+use gpuskin_rt::pipeline::{Material, SampledTexture};
+use gpuskin_rt::{CrowdRenderer, Error, Model, wgpu};
+
+/// Layout of `CharacterMaterial` in `forward.wesl` and `prepass.wesl`.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct MaterialUniform {
+    base_color: [f32; 4],
+    /// The last number is the share of the camera's exposure that emitted light ignores: none of it, as in
+    /// `StandardMaterial`.
+    emissive: [f32; 4],
+    metallic: f32,
+    roughness: f32,
+    occlusion_strength: f32,
+    normal_scale: f32,
+    alpha_cutoff: f32,
+    flags: u32,
+    padding: [u32; 2],
+}
+
+// Bits of bevy_pbr's render/pbr_types.wesl.
+const DOUBLE_SIDED: u32 = 1 << 4;
+const UNLIT: u32 = 1 << 5;
+const FOG_ENABLED: u32 = 1 << 8;
+const ALPHA_MODE_MASK: u32 = 1 << 29;
+
+impl MaterialUniform {
+    fn of(material: &Material) -> Self {
+        let [r, g, b] = material.emissive;
+        let flag = |bit, set| if set { bit } else { 0 };
+        Self {
+            base_color: material.base_color,
+            emissive: [r, g, b, 0.0],
+            metallic: material.metallic,
+            roughness: material.roughness,
+            occlusion_strength: material.occlusion_strength,
+            normal_scale: material.normal_scale,
+            alpha_cutoff: material.alpha_cutoff.unwrap_or(0.0),
+            flags: FOG_ENABLED
+                | flag(DOUBLE_SIDED, material.double_sided)
+                | flag(UNLIT, material.unlit)
+                | flag(ALPHA_MODE_MASK, material.alpha_cutoff.is_some()),
+            padding: [0; 2],
+        }
+    }
+}
+
+/// What selects the pipeline of a material.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct MaterialClass {
+    pub(super) double_sided: bool,
+    pub(super) cut_out: bool,
+    pub(super) normal_map: bool,
+}
+
+/// A material of a model on the device.
+#[derive(Debug)]
+pub(super) struct PartMaterial {
+    pub(super) class: MaterialClass,
+    pub(super) bind_group: wgpu::BindGroup,
+}
+
+/// What all materials share.
+#[derive(Debug)]
+pub(super) struct Materials {
+    /// Time of the frame and of the previous frame.
+    pub(super) clock: wgpu::Buffer,
+    white: SampledTexture,
+}
+
+/// Returns the layout of bind group 3 of all pipelines.
+pub(super) fn layout() -> BindGroupLayoutDescriptor {
+    let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
+    let entry = |binding, visibility, ty| BindGroupLayoutEntry { binding, visibility, ty, count: None };
+    let uniform = |size: usize| wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Uniform,
+        has_dynamic_offset: false,
+        min_binding_size: wgpu::BufferSize::new(size as u64),
+    };
+    let texture = wgpu::BindingType::Texture {
+        sample_type: wgpu::TextureSampleType::Float { filterable: true },
+        view_dimension: wgpu::TextureViewDimension::D2,
+        multisampled: false,
+    };
+    let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
+    let fragment = wgpu::ShaderStages::FRAGMENT;
+    let mut entries = vec![entry(0, fragment, uniform(size_of::<MaterialUniform>())), entry(1, both, uniform(16))];
+    for binding in [2, 4, 6, 8] {
+        entries.extend([entry(binding, fragment, texture), entry(binding + 1, fragment, sampler)]);
+    }
+    BindGroupLayoutDescriptor::new("bevy_gpuskin material", &entries)
+}
+
+impl Materials {
+    pub(super) fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
+        let size = wgpu::Extent3d { width: 1, height: 1, depth_or_array_layers: 1 };
+        let texture = device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("bevy_gpuskin white"),
+            size,
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+            view_formats: &[],
+        });
+        queue.write_texture(texture.as_image_copy(), &[255; 4], wgpu::TexelCopyBufferLayout::default(), size);
+        let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
+        let sampler = device.create_sampler(&wgpu::SamplerDescriptor::default());
+        let clock = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("bevy_gpuskin clock"),
+            size: 16,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        Self { clock, white: SampledTexture { view, sampler } }
+    }
+
+    /// Returns the materials of a model, by index.
+    pub(super) fn of_model(
+        &self,
+        renderer: &mut CrowdRenderer,
+        gpu: (&wgpu::Device, &wgpu::Queue),
+        cache: &PipelineCache,
+        model: &Model,
+    ) -> Result<Vec<PartMaterial>, Error> {
+        (0..)
+            .zip(model.meta.materials())
+            .map(|(index, material)| self.of(renderer, gpu, cache, (model, index, material)))
+            .collect()
+    }
+
+    fn of(
+        &self,
+        renderer: &mut CrowdRenderer,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        cache: &PipelineCache,
+        (model, index, material): (&Model, u32, &Material),
+    ) -> Result<PartMaterial, Error> {
+        let textures = renderer.material_textures(model, index)?;
+        let uniform = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("bevy_gpuskin material"),
+            size: size_of::<MaterialUniform>() as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&MaterialUniform::of(material)));
+        let mut entries = vec![
+            wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 1, resource: self.clock.as_entire_binding() },
+        ];
+        let class = MaterialClass {
+            double_sided: material.double_sided,
+            cut_out: material.alpha_cutoff.is_some(),
+            normal_map: textures.normal.is_some(),
+        };
+        let textures = [&textures.base_color, &textures.orm, &textures.normal, &textures.emissive];
+        for (binding, texture) in [2, 4, 6, 8].into_iter().zip(textures) {
+            let texture = texture.as_ref().unwrap_or(&self.white);
+            entries.push(wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::TextureView(&texture.view) });
+            entries.push(wgpu::BindGroupEntry {
+                binding: binding + 1,
+                resource: wgpu::BindingResource::Sampler(&texture.sampler),
+            });
+        }
+        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("bevy_gpuskin material"),
+            layout: &cache.get_bind_group_layout(&layout()),
+            entries: &entries,
+        });
+        Ok(PartMaterial { class, bind_group })
+    }
+}

@@ -1,0 +1,67 @@
+//! Drawing: crowds in the render world, which Bevy's views and phases draw.
+//!
+//! | module | does |
+//! |---|---|
+//! | `crowds` | applies the batches of the main world to crowds |
+//! | `views` | gives each camera and shadow map a view of gpuskin, and queues its phase item |
+//! | `draw` | draws all crowds in a phase |
+//! | `pipelines` | pipelines of a view |
+//! | `shader` | shaders: gpuskin's functions, bevy_pbr's functions |
+//! | `material` | materials of a model as bevy_pbr reads them |
+
+mod crowds;
+mod draw;
+mod material;
+mod pipelines;
+mod shader;
+mod views;
+
+use bevy::core_pipeline::core_3d::Opaque3d;
+use bevy::core_pipeline::prepass::Opaque3dPrepass;
+use bevy::pbr::{MeshPipelineSystems, Shadow};
+use bevy::prelude::*;
+use bevy::render::render_phase::AddRenderCommand;
+use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
+use gpuskin_rt::{BakedModel, CrowdDescriptor};
+
+pub use crowds::CharacterRenderer;
+
+use crate::GpuskinPlugin;
+
+/// Entity of the main world that stands for all characters in Bevy's phases.
+#[derive(Component, Debug)]
+struct AllCharacters;
+
+pub(crate) fn has_renderer(app: &App) -> bool {
+    app.get_sub_app(RenderApp).is_some()
+}
+
+pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
+    if !has_renderer(app) {
+        return;
+    }
+    let entity = app.world_mut().spawn((AllCharacters, Name::new("all characters of bevy_gpuskin"))).id();
+    let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
+    render_app
+        .insert_resource(crowds::Options(options.clone()))
+        .insert_resource(views::PhaseEntity(entity))
+        .init_resource::<pipelines::Pipelines>()
+        .init_resource::<views::Views>()
+        .add_render_command::<Opaque3d, draw::DrawForward>()
+        .add_render_command::<Opaque3dPrepass, draw::DrawPrepass>()
+        .add_render_command::<Shadow, draw::DrawPrepass>()
+        .add_systems(ExtractSchedule, (crowds::extract_time, views::extract_loaded))
+        .add_systems(RenderStartup, (crowds::start, pipelines::start).chain().after(MeshPipelineSystems))
+        .add_systems(
+            Render,
+            (views::queue.in_set(RenderSystems::Queue), views::prepare.in_set(RenderSystems::PrepareResources)),
+        );
+}
+
+pub(crate) fn build_model<M: BakedModel>(app: &mut App, crowd: &CrowdDescriptor) {
+    let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
+    render_app
+        .insert_resource(crowds::Inbox::<M>::new(crowd))
+        .add_systems(ExtractSchedule, crowds::extract::<M>)
+        .add_systems(Render, crowds::apply::<M>.in_set(RenderSystems::PrepareAssets));
+}

@@ -1,0 +1,77 @@
+//! Shaders: the functions of `gpuskin_rt::pipeline::source` within a WESL module that imports bevy_pbr's.
+
+use core::marker::PhantomData;
+
+use bevy::asset::uuid::Uuid;
+use bevy::platform::collections::HashMap;
+use bevy::prelude::*;
+use bevy::render::render_resource::PipelineCache;
+use bevy::shader::Shader;
+use gpuskin_rt::pipeline::{self, Variant};
+
+/// Pass for which a shader is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Pass {
+    /// Main pass.
+    Forward,
+    /// Prepass and shadow maps.
+    Prepass,
+}
+
+/// Index of the model's bind group.
+pub(super) const MODEL_GROUP: u32 = 2;
+
+/// First of the ids of the shaders of this crate.
+const FIRST_ID: Uuid = Uuid::from_u128(0x7be1_d8a2_5a3f_4c64_9d0e_3f21_0000_0000);
+
+/// Modules of bevy_pbr that the shaders import. Bevy loads them in the background when the app starts.
+const IMPORTED: [&str; 11] = [
+    "prepass/bindings",
+    "render/clustered_forward",
+    "render/mesh_types",
+    "render/mesh_view_bindings",
+    "render/mesh_view_types",
+    "render/pbr_functions",
+    "render/pbr_lighting",
+    "render/pbr_types",
+    "render/shadows",
+    "render/view_transformations",
+    "ssao/utils",
+];
+
+/// Whether the modules of bevy_pbr are there.
+pub(super) fn imports_are_loaded(assets: &AssetServer) -> bool {
+    IMPORTED.iter().all(|module| {
+        let handle = assets.get_handle::<Shader>(format!("embedded://bevy_pbr/{module}.wesl"));
+        handle.is_some_and(|handle| assets.is_loaded(&handle))
+    })
+}
+
+/// Shaders that were made, by pass and variant.
+#[derive(Debug, Default)]
+pub(super) struct Shaders {
+    handles: HashMap<(Pass, Variant), Handle<Shader>>,
+}
+
+impl Shaders {
+    /// Returns a shader.
+    pub(super) fn get(&mut self, cache: &mut PipelineCache, pass: Pass, variant: Variant) -> Handle<Shader> {
+        let number = self.handles.len();
+        let make = || {
+            let handle = Handle::<Shader>::Uuid(Uuid::from_u128(FIRST_ID.as_u128() + number as u128), PhantomData);
+            let path = format!("embedded://bevy_gpuskin/characters_{number}.wesl");
+            cache.set_shader(handle.id(), Shader::from_wesl(source(pass, variant), path));
+            handle
+        };
+        self.handles.entry((pass, variant)).or_insert_with(make).clone()
+    }
+}
+
+/// Text of a shader.
+fn source(pass: Pass, variant: Variant) -> String {
+    let text = match pass {
+        Pass::Forward => include_str!("forward.wesl"),
+        Pass::Prepass => include_str!("prepass.wesl"),
+    };
+    text.replace("//GPUSKIN", &pipeline::source(variant, MODEL_GROUP))
+}

@@ -1,0 +1,284 @@
+//! Views: one of gpuskin for each camera and shadow map of Bevy.
+
+use bevy::asset::{AssetId, AssetServer};
+use bevy::camera::visibility::RenderLayers;
+use bevy::core_pipeline::core_3d::{Opaque3d, Opaque3dBatchSetKey, Opaque3dBinKey};
+use bevy::core_pipeline::prepass::{Opaque3dPrepass, OpaqueNoLightmap3dBatchSetKey, OpaqueNoLightmap3dBinKey};
+use bevy::ecs::system::SystemParam;
+use bevy::material::descriptor::CachedRenderPipelineId;
+use bevy::mesh::MeshVertexBufferLayouts;
+use bevy::pbr::{
+    LightEntity, LightKeyCache, MeshPipeline, MeshPipelineKey, PrepassPipeline, Shadow, ShadowBatchSetKey,
+    ShadowBinKey, ViewKeyCache, ViewKeyPrepassCache,
+};
+use bevy::platform::collections::{HashMap, HashSet};
+use bevy::prelude::*;
+use bevy::render::mesh::allocator::MeshSlabs;
+use bevy::render::render_phase::{
+    BinnedPhaseItem, BinnedRenderPhase, BinnedRenderPhaseType, DrawFunctionId, DrawFunctions, InputUniformIndex,
+    ViewBinnedRenderPhases,
+};
+use bevy::render::render_resource::PipelineCache;
+use bevy::render::renderer::{RenderDevice, RenderQueue};
+use bevy::render::sync_world::MainEntity;
+use bevy::render::view::{ExtractedView, RetainedViewEntity};
+use gpuskin_rt::{Camera, CrowdRenderer, View, wgpu};
+
+use super::crowds::CharacterRenderer;
+use super::draw::{DrawForward, DrawPrepass};
+use super::pipelines::{Base, PartPipelines, Pipelines};
+use super::shader::{Pass, imports_are_loaded};
+
+/// Main-world entity of the phase items.
+#[derive(Resource, Debug)]
+pub(crate) struct PhaseEntity(pub(crate) Entity);
+
+/// How one of Bevy's views is drawn.
+#[derive(Debug)]
+pub(super) struct ViewDraw {
+    pub(super) view: View,
+    camera: Camera,
+    /// Pipelines of the main pass: by crowd, by material.
+    pub(super) forward: Vec<Vec<PartPipelines>>,
+    /// Pipelines of the prepass or shadow map, likewise.
+    pub(super) prepass: Vec<Vec<PartPipelines>>,
+}
+
+/// Views of this frame, and those of gpuskin that are free.
+#[derive(Resource, Debug, Default)]
+pub(crate) struct Views {
+    pub(super) draws: HashMap<RetainedViewEntity, ViewDraw>,
+    free: Vec<View>,
+    started: bool,
+    /// Whether Bevy has loaded its shaders.
+    can_draw: bool,
+}
+
+/// Number of views for which gpuskin culls.
+const CULLED_VIEWS: usize = 15;
+
+impl Views {
+    fn view_for(&mut self, renderer: &mut CrowdRenderer) -> View {
+        if !std::mem::replace(&mut self.started, true) {
+            return View::MAIN;
+        }
+        let view = self.free.pop().unwrap_or_else(|| renderer.add_view());
+        if self.draws.len() >= CULLED_VIEWS {
+            warn_once!(
+                "more than {CULLED_VIEWS} cameras and shadow maps show characters (a point light has 6): \
+                 all of them now draw all characters; let fewer lights cast shadows"
+            );
+        }
+        view
+    }
+}
+
+/// Camera that sees nothing.
+const BLIND: Camera = Camera { view_proj: [[0.0; 4]; 4], eye: [0.0; 3], height: 0.0 };
+
+/// Phases of all views.
+#[derive(SystemParam)]
+pub(crate) struct Phases<'w> {
+    opaque: ResMut<'w, ViewBinnedRenderPhases<Opaque3d>>,
+    prepass: ResMut<'w, ViewBinnedRenderPhases<Opaque3dPrepass>>,
+    shadow: ResMut<'w, ViewBinnedRenderPhases<Shadow>>,
+    opaque_draws: Res<'w, DrawFunctions<Opaque3d>>,
+    prepass_draws: Res<'w, DrawFunctions<Opaque3dPrepass>>,
+    shadow_draws: Res<'w, DrawFunctions<Shadow>>,
+}
+
+/// bevy_pbr's pipelines, and its keys of all views.
+#[derive(SystemParam)]
+pub(crate) struct Keys<'w> {
+    mesh: Res<'w, MeshPipeline>,
+    prepass: Res<'w, PrepassPipeline>,
+    layouts: ResMut<'w, MeshVertexBufferLayouts>,
+    cache: ResMut<'w, PipelineCache>,
+    of_views: Res<'w, ViewKeyCache>,
+    of_prepasses: Res<'w, ViewKeyPrepassCache>,
+    of_lights: Res<'w, LightKeyCache>,
+}
+
+/// Finds out whether Bevy has loaded its shaders. While worlds are extracted, the render world has what the main world has
+/// loaded.
+pub(crate) fn extract_loaded(assets: Res<AssetServer>, mut views: ResMut<Views>) {
+    if !views.can_draw && imports_are_loaded(&assets) {
+        views.can_draw = true;
+    }
+}
+
+/// Finds the views that show characters, requests their pipelines, and adds an item to their phases.
+pub(crate) fn queue(
+    renderer: Option<ResMut<CharacterRenderer>>,
+    mut views: ResMut<Views>,
+    mut pipelines: ResMut<Pipelines>,
+    mut phases: Phases,
+    mut keys: Keys,
+    entity: Res<PhaseEntity>,
+    extracted: Query<(&ExtractedView, Has<LightEntity>, Option<&RenderLayers>)>,
+) {
+    let Some(mut renderer) = renderer else { return };
+    let renderer = &mut *renderer;
+    let entity = (Entity::PLACEHOLDER, MainEntity::from(entity.0));
+    let functions = [
+        phases.opaque_draws.read().id::<DrawForward>(),
+        phases.prepass_draws.read().id::<DrawPrepass>(),
+        phases.shadow_draws.read().id::<DrawPrepass>(),
+    ];
+    let has_characters = views.can_draw && !renderer.crowds.is_empty();
+    let mut seen = HashSet::new();
+    renderer.cameras.clear();
+    for (view, is_light, layers) in &extracted {
+        let id = view.retained_view_entity;
+        let opaque = phases.opaque.get_mut(&id);
+        let prepass = phases.prepass.get_mut(&id);
+        let shadow = phases.shadow.get_mut(&id);
+        // Characters are on layer 0.
+        let sees = layers.is_none_or(|layers| layers.intersects(&RenderLayers::default()));
+        let forward_key = keys.of_views.get(&id).copied().filter(|_| opaque.is_some());
+        let prepass_key = match is_light {
+            true => keys.of_lights.get(&id).copied().map(|key| key | MeshPipelineKey::from_msaa_samples(1)),
+            false => keys.of_prepasses.get(&id).copied().filter(|_| prepass.is_some()),
+        };
+        let prepass_key = prepass_key.filter(|_| prepass.is_some() || shadow.is_some());
+        let shown = has_characters && sees && (forward_key.is_some() || prepass_key.is_some());
+        add(opaque, entity, shown && forward_key.is_some(), functions[0]);
+        add(prepass, entity, shown && prepass_key.is_some(), functions[1]);
+        add(shadow, entity, shown && prepass_key.is_some(), functions[2]);
+        if !shown {
+            continue;
+        }
+        seen.insert(id);
+        let mut base =
+            Base { mesh: &keys.mesh, prepass: &keys.prepass, layouts: &mut keys.layouts, cache: &mut keys.cache };
+        let mut of_pass = |pass, key: Option<MeshPipelineKey>| match key {
+            Some(key) => renderer.crowds.iter().map(|crowd| pipelines.of_crowd(&mut base, pass, key, crowd)).collect(),
+            None => Vec::new(),
+        };
+        let (forward, prepass) = (of_pass(Pass::Forward, forward_key), of_pass(Pass::Prepass, prepass_key));
+        let camera = camera(view, is_light);
+        let gpuskin_view = match views.draws.get(&id) {
+            Some(draw) => draw.view,
+            None => views.view_for(&mut renderer.renderer),
+        };
+        if !is_light {
+            renderer.cameras.insert(id.main_entity.id(), gpuskin_view);
+        }
+        views.draws.insert(id, ViewDraw { view: gpuskin_view, camera, forward, prepass });
+    }
+    let Views { draws, free, .. } = &mut *views;
+    draws.retain(|id, draw| {
+        let keep = seen.contains(id);
+        if !keep {
+            free.push(draw.view);
+        }
+        keep
+    });
+}
+
+/// A phase to which an item for all characters can be added.
+trait CharacterPhase: BinnedPhaseItem {
+    fn keys(draw_function: DrawFunctionId) -> (Self::BatchSetKey, Self::BinKey);
+}
+
+impl CharacterPhase for Opaque3d {
+    fn keys(draw_function: DrawFunctionId) -> (Self::BatchSetKey, Self::BinKey) {
+        let set = Opaque3dBatchSetKey {
+            pipeline: CachedRenderPipelineId::INVALID,
+            draw_function,
+            material_bind_group_index: None,
+            slabs: MeshSlabs::default(),
+            lightmap_slab: None,
+        };
+        (set, Opaque3dBinKey { asset_id: AssetId::<Mesh>::default().untyped() })
+    }
+}
+
+impl CharacterPhase for Opaque3dPrepass {
+    fn keys(draw_function: DrawFunctionId) -> (Self::BatchSetKey, Self::BinKey) {
+        let set = OpaqueNoLightmap3dBatchSetKey {
+            pipeline: CachedRenderPipelineId::INVALID,
+            draw_function,
+            material_bind_group_index: None,
+            slabs: MeshSlabs::default(),
+        };
+        (set, OpaqueNoLightmap3dBinKey { asset_id: AssetId::<Mesh>::default().untyped() })
+    }
+}
+
+impl CharacterPhase for Shadow {
+    fn keys(draw_function: DrawFunctionId) -> (Self::BatchSetKey, Self::BinKey) {
+        let set = ShadowBatchSetKey {
+            pipeline: CachedRenderPipelineId::INVALID,
+            draw_function,
+            material_bind_group_index: None,
+            slabs: MeshSlabs::default(),
+        };
+        (set, ShadowBinKey { asset_id: AssetId::<Mesh>::default().untyped() })
+    }
+}
+
+/// Adds the item of all characters to a phase, or removes it. Phases keep their items from frame to frame.
+fn add<P: CharacterPhase>(
+    phase: Option<&mut BinnedRenderPhase<P>>,
+    entity: (Entity, MainEntity),
+    shown: bool,
+    draw_function: DrawFunctionId,
+) {
+    let Some(phase) = phase else { return };
+    phase.remove(entity.1);
+    if shown {
+        let (set, bin) = P::keys(draw_function);
+        phase.add(set, bin, entity, InputUniformIndex::default(), BinnedRenderPhaseType::NonMesh);
+    }
+}
+
+/// Camera by which a view is culled.
+fn camera(view: &ExtractedView, is_light: bool) -> Camera {
+    let clip_from_world = view
+        .clip_from_world
+        .unwrap_or_else(|| view.clip_from_view * Mat4::from(view.world_from_view.affine().inverse()));
+    let mut rows = clip_from_world.transpose();
+    // Parallel light: what is before the near plane casts a shadow, too.
+    if is_light && view.clip_from_view.w_axis.w == 1.0 {
+        rows.z_axis = rows.w_axis * 0.5;
+    }
+    Camera {
+        view_proj: rows.transpose().to_cols_array_2d(),
+        eye: view.world_from_view.translation().to_array(),
+        height: view.viewport.w as f32,
+    }
+}
+
+/// Uploads, culls for all views and evaluates poses, before Bevy's passes.
+pub(crate) fn prepare(
+    renderer: Option<ResMut<CharacterRenderer>>,
+    views: Res<Views>,
+    device: Res<RenderDevice>,
+    queue: Res<RenderQueue>,
+) {
+    let Some(mut renderer) = renderer else { return };
+    let CharacterRenderer { renderer, materials, crowds, cameras: _, time } = &mut *renderer;
+    if crowds.is_empty() {
+        return;
+    }
+    let mut main = BLIND;
+    let mut others: Vec<_> = views.free.iter().map(|view| (*view, BLIND)).collect();
+    others.extend(views.draws.values().map(|draw| (draw.view, draw.camera)));
+    let mut result = Ok(());
+    for (view, camera) in others {
+        match view == View::MAIN {
+            true => main = camera,
+            false => result = result.and(renderer.prepare_view(&queue, view, &camera)),
+        }
+    }
+    let mut encoder =
+        device.wgpu_device().create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("bevy_gpuskin") });
+    result = result.and(renderer.prepare(&queue, &mut encoder, &main, *time));
+    let clock = [renderer.time().words(), renderer.previous_time().words()];
+    queue.write_buffer(&materials.clock, 0, bytemuck::cast_slice(&clock));
+    queue.submit([encoder.finish()]);
+    if let Err(error) = result {
+        error_once!("not all characters are drawn: {error}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The control: meshes with `StandardMaterial` that the CPU poses.
+
+use bevy::asset::RenderAssetUsages;
+use bevy::image::{Image, ImageAddressMode, ImageFilterMode, ImageSampler, ImageSamplerDescriptor};
+use bevy::mesh::{Indices, Mesh, PrimitiveTopology};
+use bevy::prelude::*;
+use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
+use bevy_gpuskin::gpuskin_rt::tools::CpuModel;
+use bevy_gpuskin::gpuskin_rt::{BakedModel, InstanceRecord};
+
+/// Spawns an instance as it is at a time, seconds: a mesh per material.
+pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Color, time: f64) {
+    let model = CpuModel::new(M::MODEL).unwrap();
+    let vertices = model.vertices(instance, time);
+    for (index, material) in (0..).zip(M::MODEL.meta.materials()) {
+        let triangles = model.triangles(index);
+        assert!(!triangles.is_empty(), "a material without triangles shows nothing");
+        let mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+            .with_inserted_attribute(
+                Mesh::ATTRIBUTE_POSITION,
+                vertices.iter().map(|v| v.position()).collect::<Vec<_>>(),
+            )
+            .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, vertices.iter().map(|v| v.normal()).collect::<Vec<_>>())
+            .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, vertices.iter().map(|v| v.uv()).collect::<Vec<_>>())
+            .with_inserted_indices(Indices::U32(triangles.into_iter().flatten().collect()));
+        let texture = (index == 0).then(|| texture(M::MODEL.meta.name.as_ref()));
+        let [r, g, b, a] = material.base_color;
+        let tint = tint.to_linear();
+        let standard = StandardMaterial {
+            base_color: LinearRgba::new(r * tint.red, g * tint.green, b * tint.blue, a).into(),
+            base_color_texture: texture.map(|texture| app.world_mut().resource_mut::<Assets<Image>>().add(texture)),
+            metallic: material.metallic,
+            perceptual_roughness: material.roughness,
+            double_sided: material.double_sided,
+            cull_mode: (!material.double_sided).then_some(bevy::render::render_resource::Face::Back),
+            ..default()
+        };
+        let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
+        let standard = app.world_mut().resource_mut::<Assets<StandardMaterial>>().add(standard);
+        app.world_mut().spawn((Mesh3d(mesh), MeshMaterial3d(standard)));
+    }
+}
+
+/// Reads the texture of a sample model, in BC7, with all mip levels.
+fn texture(model: &str) -> Image {
+    let folder = std::fs::read_dir(format!("{}/{model}", bevy_gpuskin_sample_models::BAKED)).unwrap();
+    let files = folder.map(|entry| entry.unwrap().path().join("color-0-bc7.ktx2"));
+    let [file] = &files.filter(|file| file.is_file()).collect::<Vec<_>>()[..] else { panic!("not one bake") };
+    let bytes = std::fs::read(file).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let (format, width, height, levels) = (word(12), word(20), word(24), word(40));
+    assert_eq!((format, word(44)), (146, 0), "not BC7 in sRGB without supercompression");
+    let level = |i: usize| (long(80 + 24 * i), long(88 + 24 * i));
+    let data = (0..levels as usize).flat_map(|i| bytes[level(i).0..][..level(i).1].to_vec());
+    let size = Extent3d { width, height, depth_or_array_layers: 1 };
+    let mut image =
+        Image::new_uninit(size, TextureDimension::D2, TextureFormat::Bc7RgbaUnormSrgb, RenderAssetUsages::RENDER_WORLD);
+    image.data = Some(data.collect());
+    image.texture_descriptor.mip_level_count = levels;
+    image.sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
+        address_mode_u: ImageAddressMode::Repeat,
+        address_mode_v: ImageAddressMode::Repeat,
+        mag_filter: ImageFilterMode::Linear,
+        min_filter: ImageFilterMode::Linear,
+        mipmap_filter: ImageFilterMode::Linear,
+        ..default()
+    });
+    image
+}

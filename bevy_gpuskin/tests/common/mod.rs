@@ -1,0 +1,127 @@
+//! An app without a window: renders into an image that the test reads.
+
+#![allow(dead_code)] // each test uses a part
+
+pub mod control;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bevy::camera::RenderTarget;
+use bevy::core_pipeline::tonemapping::Tonemapping;
+use bevy::image::Image;
+use bevy::prelude::*;
+use bevy::render::gpu_readback::{Readback, ReadbackComplete};
+use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
+use bevy::render::render_resource::PipelineCache;
+use bevy::render::render_resource::{PollType, TextureFormat, TextureUsages};
+use bevy::render::renderer::RenderDevice;
+use bevy::render::{RenderApp, RenderPlugin};
+use bevy::time::TimeUpdateStrategy;
+use bevy::window::ExitCondition;
+
+pub const WIDTH: u32 = 512;
+pub const HEIGHT: u32 = 384;
+
+/// Length of a frame, seconds.
+pub const FRAME: f64 = 1.0 / 64.0;
+
+/// Makes an app whose frames last [`FRAME`].
+pub fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+            .set(RenderPlugin { synchronous_pipeline_compilation: true, ..default() })
+            // The tests look into the render world between frames.
+            .disable::<PipelinedRenderingPlugin>(),
+    );
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
+    app
+}
+
+/// Ends the set-up of an app, so that `app.update()` runs frames.
+pub fn start(app: &mut App) {
+    app.finish();
+    app.cleanup();
+}
+
+/// Adds an image to render to.
+pub fn target(app: &mut App) -> Handle<Image> {
+    let mut image = Image::new_target_texture(WIDTH, HEIGHT, TextureFormat::Rgba8UnormSrgb, None);
+    image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
+    app.world_mut().resource_mut::<Assets<Image>>().add(image)
+}
+
+/// Components of a camera that renders to an image.
+pub fn camera(image: &Handle<Image>, eye: Vec3, at: Vec3) -> impl Bundle {
+    (
+        Camera3d::default(),
+        Tonemapping::Reinhard,
+        RenderTarget::from(image.clone()),
+        Transform::from_translation(eye).looking_at(at, Vec3::Y),
+    )
+}
+
+/// Runs frames until all pipelines are compiled.
+pub fn settle(app: &mut App) {
+    let mut ready = 0;
+    for _ in 0..1000 {
+        app.update();
+        let cache = app.sub_app(RenderApp).world().resource::<PipelineCache>();
+        ready = if cache.waiting_pipelines().next().is_none() { ready + 1 } else { 0 };
+        if ready == 5 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("pipelines are not compiled after 1000 frames");
+}
+
+/// Runs frames until an image was read back, and returns its pixels.
+pub fn read(app: &mut App, image: &Handle<Image>) -> Vec<[u8; 4]> {
+    let pixels = Arc::new(Mutex::new(None));
+    let sink = pixels.clone();
+    let readback = app
+        .world_mut()
+        .spawn(Readback::texture(image.clone()))
+        .observe(move |complete: On<ReadbackComplete>| {
+            *sink.lock().unwrap() = Some(complete.data.clone());
+        })
+        .id();
+    let device = app.sub_app(RenderApp).world().resource::<RenderDevice>().clone();
+    for _ in 0..100 {
+        app.update();
+        device.poll(PollType::Wait { submission_index: None, timeout: None }).unwrap();
+        if let Some(data) = pixels.lock().unwrap().take() {
+            app.world_mut().despawn(readback);
+            let (pixels, []) = data.as_chunks::<4>() else { panic!("{} bytes are no pixels", data.len()) };
+            assert_eq!(pixels.len(), (WIDTH * HEIGHT) as usize);
+            return pixels.to_vec();
+        }
+    }
+    panic!("the image was not read back in 100 frames");
+}
+
+/// Writes a picture to the folder of `BEVY_GPUSKIN_PICTURES`, if that is set.
+pub fn save(name: &str, pixels: &[[u8; 4]]) {
+    let Some(folder) = std::env::var_os("BEVY_GPUSKIN_PICTURES") else { return };
+    let file = std::fs::File::create(Path::new(&folder).join(name)).unwrap();
+    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), WIDTH, HEIGHT);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.write_header().unwrap().write_image_data(pixels.as_flattened()).unwrap();
+}
+
+/// Stops the time of the game, and returns it in seconds.
+pub fn stop_time(app: &mut App) -> f64 {
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+    app.world().resource::<Time<Virtual>>().elapsed_secs_f64()
+}
+
+/// Number of pixels of which a channel differs by more than 1.
+pub fn different(a: &[[u8; 4]], b: &[[u8; 4]]) -> usize {
+    let differs = |(a, b): (&[u8; 4], &[u8; 4])| a.iter().zip(b).any(|(a, b)| a.abs_diff(*b) > 1);
+    a.iter().zip(b).filter(|pair| differs(*pair)).count()
+}
