@@ -14,15 +14,16 @@ pub use crate::playback::{ClipRecord, FramePair, HeldFrames};
 pub use crate::record::PoseBlend;
 pub use crate::skin_matrix::{Affine3, compose};
 pub use crate::vertex::{Packing, VertexFormat, VertexRange};
+#[cfg(feature = "wgpu")]
+pub use crate::{
+    Ambient, AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, DepthPass, Error, Explanation, Field, Fog,
+    FogDensity, InstanceId, Light, Lighting, LightingFeatures, PoseSharing, RendererDescriptor, Shading,
+    ShadowDescriptor, StaleId, Sun, ToneMapping, View, wgpu,
+};
 pub use crate::{
     Appearance, Attachment, Curve, Encoding, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind, Instance,
     InstancePose, InstanceRecord, LayerSet, LiveBones, Motion, Playback, Repeat, SocketError, Sockets, Time, Transform,
     Transition, Wind,
-};
-#[cfg(feature = "wgpu")]
-pub use crate::{
-    AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, DepthPass, Error, Explanation, Field, InstanceId,
-    Light, PoseSharing, RendererDescriptor, StaleId, View, wgpu,
 };
 
 macro_rules! modules {

@@ -110,6 +110,8 @@ mod instance;
 #[doc(hidden)]
 pub mod internals;
 mod layers;
+#[cfg(feature = "wgpu")]
+mod lighting;
 mod list;
 mod local;
 mod material;
@@ -144,6 +146,8 @@ pub use files::{FileError, provide_file, set_asset_folder};
 pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::Instance;
 pub use layers::{LayerSet, LiveBones};
+#[cfg(feature = "wgpu")]
+pub use lighting::{Ambient, Fog, FogDensity, Lighting, Sun, ToneMapping};
 pub use local::LocalTransform;
 #[cfg(feature = "dynamic")]
 pub use model::MetadataError;
@@ -154,7 +158,7 @@ pub use record::InstanceRecord;
 #[cfg(feature = "wgpu")]
 pub use render::{
     AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, DepthPass, Error, Explanation, Field, InstanceId,
-    Light, PoseSharing, RendererDescriptor, StaleId, View,
+    Light, LightingFeatures, PoseSharing, RendererDescriptor, Shading, ShadowDescriptor, StaleId, View,
 };
 pub use root_motion::Displacement;
 pub use socket::{InstancePose, SocketError, Sockets};

@@ -4,6 +4,9 @@ use core::fmt::Write;
 
 use bytemuck::{Pod, Zeroable};
 
+#[cfg(feature = "wgpu")]
+pub(crate) mod material;
+
 use crate::bit_fields;
 use crate::{Encoding, MAX_CLIPS, Metadata, Normals, Packing, VertexFormat};
 

@@ -1,23 +1,19 @@
-//! Passes of a frame: shadows of the crowds, crowds and ground, revealed instances, and the air in
-//! front of all.
+//! Passes of a frame: shadows, crowds and ground, and revealed instances.
 
-use gpuskin_rt::{Camera, CrowdRenderer, DepthPass, Light, RendererDescriptor, View, wgpu};
+use gpuskin_rt::{
+    Camera, CrowdRenderer, Fog, FogDensity, Light, Lighting, LightingFeatures, RendererDescriptor, Shading,
+    ShadowDescriptor, ToneMapping, View, wgpu,
+};
 
 use crate::Error;
-use crate::air::Air;
 use crate::land::Land;
 use crate::reload::Models;
 use crate::scene::Scene;
 
-/// Format of the linear colour target of crowds and ground; the air pass makes the picture from it.
-pub(crate) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub(crate) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Samples per pixel. On GL (Mesa llvmpipe), shaders read the samples of a texture as black; the
-/// cause is unknown.
-pub(crate) fn samples(device: &wgpu::Device) -> u32 {
-    if device.adapter_info().backend == wgpu::Backend::Gl { 1 } else { 4 }
-}
+/// Samples per pixel.
+pub(crate) const SAMPLES: u32 = 4;
 
 /// Light of the scene: a low sun from the left.
 pub const LIGHT: Light = Light {
@@ -28,15 +24,21 @@ pub const LIGHT: Light = Light {
     wrap: 0.15,
 };
 
+/// Light of the scene, with haze that is densest on the field, so that the hills rise out of it.
+fn lighting() -> Lighting {
+    let density = FogDensity::Height { density: 0.0022, height: 20.0, falloff: 45.0 };
+    let fog = Fog { color: [0.78, 0.62, 0.45], sun_glow: [0.70, 0.36, 0.08], density };
+    Lighting { fog, exposure: 0.85, ..LIGHT.into() }
+}
+
 /// Scene with its renderer and targets.
 #[derive(Debug)]
 pub struct Stage {
     renderer: CrowdRenderer,
     /// Instances of the scene.
     pub scene: Scene,
-    sun: View,
     land: Land,
-    air: Air,
+    format: wgpu::TextureFormat,
     targets: Option<Targets>,
 }
 
@@ -51,24 +53,27 @@ impl Stage {
         format: wgpu::TextureFormat,
         count: u32,
     ) -> Result<Self, Error> {
-        let bias = wgpu::DepthBiasState { constant: 2, slope_scale: 1.5, clamp: 0.0 };
+        let features = LightingFeatures {
+            shadows: Some(ShadowDescriptor { cascades: 4, distance: 300.0, ..Default::default() }),
+            fog: true,
+            tone_mapping: ToneMapping::Aces,
+        };
         let mut renderer = CrowdRenderer::new(
             device,
             queue,
             RendererDescriptor {
-                color_format: COLOR,
+                color_format: format,
                 depth_format: Some(DEPTH),
-                sample_count: samples(device),
-                depth_pass: DepthPass { format: DEPTH, bias, ..Default::default() },
-                light: LIGHT,
+                sample_count: SAMPLES,
+                shading: Shading::MetallicRoughness(features),
                 occlusion: true,
                 ..Default::default()
             },
         )?;
+        renderer.set_lighting(&lighting());
         let scene = Scene::new(&mut renderer, count)?;
-        let sun = renderer.add_view();
-        let air = Air::new(device, format);
-        Ok(Self { renderer, scene, sun, land: Land::new(device, &air), air, targets: None })
+        let land = Land::new(device, &renderer, format)?;
+        Ok(Self { renderer, scene, land, format, targets: None })
     }
 
     /// Replaces the models. On an error the scene stays as it is.
@@ -95,99 +100,85 @@ impl Stage {
     ) -> Result<(), Error> {
         let size = [picture.width(), picture.height()];
         let targets = self.targets.take().filter(|t| t.size == size);
-        let targets = targets.unwrap_or_else(|| Targets::new(device, &self.air, size));
-        let sun = self.scene.sun_camera(LIGHT.to_sun);
+        let targets = targets.unwrap_or_else(|| Targets::new(device, self.format, size));
+        let picture = picture.create_view(&Default::default());
 
         let mut encoder = device.create_command_encoder(&Default::default());
         self.scene.advance(time);
         self.renderer.prepare(queue, &mut encoder, camera, time)?;
-        self.renderer.prepare_view(queue, self.sun, &sun)?;
-        self.air.prepare(queue, camera, &sun, &LIGHT);
-
-        self.renderer.draw_depth(&mut self.air.begin_shadows(&mut encoder), self.sun);
+        self.renderer.draw_shadows(&mut encoder);
         {
-            let mut pass = targets.begin(&mut encoder);
+            let mut pass = targets.begin(&mut encoder, &picture);
             self.renderer.draw(&mut pass);
-            self.land.draw(&mut pass, &self.air);
+            self.land.draw(&mut pass, &self.renderer);
         }
         self.renderer.reveal(&mut encoder, targets.depth.texture())?;
-        self.renderer.draw_view(&mut targets.go_on(&mut encoder), View::REVEALED);
-        self.air.draw(&mut encoder, &targets, &picture.create_view(&Default::default()));
+        self.renderer.draw_view(&mut targets.go_on(&mut encoder, &picture), View::REVEALED);
         queue.submit([encoder.finish()]);
         self.targets = Some(targets);
         Ok(())
     }
 }
 
-/// Render targets of crowds and ground: colour in linear light, and depth.
+/// Multisampled colour and depth.
 #[derive(Debug)]
-pub(crate) struct Targets {
+struct Targets {
     size: [u32; 2],
     color: wgpu::TextureView,
     depth: wgpu::TextureView,
-    pub(crate) bind_group: wgpu::BindGroup,
 }
 
 impl Targets {
-    fn new(device: &wgpu::Device, air: &Air, size: [u32; 2]) -> Self {
-        let samples = samples(device);
-        let color = target(device, "color", size, COLOR, samples);
-        let depth = target(device, "depth", size, DEPTH, samples);
-        Self { size, bind_group: air.bind_drawn(device, [&color, &depth]), color, depth }
+    fn new(device: &wgpu::Device, format: wgpu::TextureFormat, size: [u32; 2]) -> Self {
+        Self { size, color: target(device, "color", size, format), depth: target(device, "depth", size, DEPTH) }
     }
 
-    fn begin<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
-        self.pass(encoder, wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT), cleared_depth(&self.depth))
+    fn begin<'e>(&self, encoder: &'e mut wgpu::CommandEncoder, picture: &wgpu::TextureView) -> wgpu::RenderPass<'e> {
+        self.pass(encoder, picture, wgpu::LoadOp::Clear(wgpu::Color::BLACK), wgpu::LoadOp::Clear(1.0))
     }
 
     /// Begins a pass that keeps the colours and depths drawn so far.
-    fn go_on<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
-        let depth_ops = Some(wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store });
-        self.pass(
-            encoder,
-            wgpu::LoadOp::Load,
-            wgpu::RenderPassDepthStencilAttachment { depth_ops, ..cleared_depth(&self.depth) },
-        )
+    fn go_on<'e>(&self, encoder: &'e mut wgpu::CommandEncoder, picture: &wgpu::TextureView) -> wgpu::RenderPass<'e> {
+        self.pass(encoder, picture, wgpu::LoadOp::Load, wgpu::LoadOp::Load)
     }
 
     fn pass<'e>(
         &self,
         encoder: &'e mut wgpu::CommandEncoder,
-        load: wgpu::LoadOp<wgpu::Color>,
-        depth: wgpu::RenderPassDepthStencilAttachment<'_>,
+        picture: &wgpu::TextureView,
+        color: wgpu::LoadOp<wgpu::Color>,
+        depth: wgpu::LoadOp<f32>,
     ) -> wgpu::RenderPass<'e> {
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some("crowds and ground"),
+            label: Some("crowds, ground and sky"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
                 view: &self.color,
                 depth_slice: None,
-                resolve_target: None,
-                ops: wgpu::Operations { load, store: wgpu::StoreOp::Store },
+                resolve_target: Some(picture),
+                ops: wgpu::Operations { load: color, store: wgpu::StoreOp::Store },
             })],
-            depth_stencil_attachment: Some(depth),
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &self.depth,
+                depth_ops: Some(wgpu::Operations { load: depth, store: wgpu::StoreOp::Store }),
+                stencil_ops: None,
+            }),
             ..Default::default()
         })
     }
 }
 
-pub(crate) fn cleared_depth(view: &wgpu::TextureView) -> wgpu::RenderPassDepthStencilAttachment<'_> {
-    let depth_ops = Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Store });
-    wgpu::RenderPassDepthStencilAttachment { view, depth_ops, stencil_ops: None }
-}
-
-/// Creates a texture that is a render target and is read by a shader.
-pub(crate) fn target(
+/// Creates a multisampled render target; [`CrowdRenderer::reveal`] reads that of depth.
+fn target(
     device: &wgpu::Device,
     label: &str,
     [width, height]: [u32; 2],
     format: wgpu::TextureFormat,
-    sample_count: u32,
 ) -> wgpu::TextureView {
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
         size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
         mip_level_count: 1,
-        sample_count,
+        sample_count: SAMPLES,
         dimension: wgpu::TextureDimension::D2,
         format,
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,

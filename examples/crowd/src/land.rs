@@ -1,11 +1,11 @@
-//! The ground: a grid of heights with the game's own pipeline.
+//! The ground, a grid of heights, and the sky: the game's own pipelines, in the light of the crowds.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
-use gpuskin_rt::wgpu;
 use gpuskin_rt::wgpu::util::DeviceExt;
+use gpuskin_rt::{CrowdRenderer, View, wgpu};
 
-use crate::air::Air;
+use crate::Error;
 use crate::frame;
 
 /// Distance between vertices of the grid in metres, and the number of vertices across and away.
@@ -36,76 +36,104 @@ pub struct Vertex {
     pub normal: [f32; 3],
 }
 
-/// Buffers and pipeline of the ground.
+/// Buffers and pipelines of ground and sky.
 #[derive(Debug)]
 pub(crate) struct Land {
     vertices: wgpu::Buffer,
     indices: wgpu::Buffer,
     index_count: u32,
-    pipeline: wgpu::RenderPipeline,
+    ground: wgpu::RenderPipeline,
+    sky: wgpu::RenderPipeline,
 }
 
 impl Land {
-    pub(crate) fn new(device: &wgpu::Device, air: &Air) -> Self {
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        renderer: &CrowdRenderer,
+        format: wgpu::TextureFormat,
+    ) -> Result<Self, Error> {
         let (vertices, indices) = grid();
         let buffer = |label, usage, contents: &[u8]| {
             device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
         };
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some("land"),
-            source: wgpu::ShaderSource::Wgsl(concat!(include_str!("air.wgsl"), include_str!("land.wgsl")).into()),
+        let pipeline = |label, text, buffers: &[_], depth_compare| {
+            let light =
+                (renderer.lighting_source(0).zip(renderer.lighting_layout())).ok_or("the renderer is diffuse")?;
+            Ok::<_, Error>(pipeline(device, label, light, text, (buffers, depth_compare, format)))
+        };
+        let grid = Some(wgpu::VertexBufferLayout {
+            array_stride: size_of::<Vertex>() as u64,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3],
         });
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("land"),
-            bind_group_layouts: &[Some(&air.layout)],
-            immediate_size: 0,
-        });
-        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: Some("land"),
-            layout: Some(&layout),
-            vertex: wgpu::VertexState {
-                module: &module,
-                entry_point: None,
-                compilation_options: Default::default(),
-                buffers: &[Some(wgpu::VertexBufferLayout {
-                    array_stride: size_of::<Vertex>() as u64,
-                    step_mode: wgpu::VertexStepMode::Vertex,
-                    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3],
-                })],
-            },
-            primitive: Default::default(),
-            depth_stencil: Some(wgpu::DepthStencilState {
-                format: frame::DEPTH,
-                depth_write_enabled: Some(true),
-                depth_compare: Some(wgpu::CompareFunction::Less),
-                stencil: Default::default(),
-                bias: Default::default(),
-            }),
-            multisample: wgpu::MultisampleState { count: frame::samples(device), ..Default::default() },
-            fragment: Some(wgpu::FragmentState {
-                module: &module,
-                entry_point: None,
-                compilation_options: Default::default(),
-                targets: &[Some(frame::COLOR.into())],
-            }),
-            multiview_mask: None,
-            cache: None,
-        });
-        Self {
+        Ok(Self {
             vertices: buffer("land", wgpu::BufferUsages::VERTEX, bytemuck::cast_slice(&vertices)),
             indices: buffer("land", wgpu::BufferUsages::INDEX, bytemuck::cast_slice(&indices)),
             index_count: indices.len() as u32,
-            pipeline,
-        }
+            ground: pipeline("land", include_str!("land.wgsl"), &[grid], wgpu::CompareFunction::Less)?,
+            sky: pipeline("sky", include_str!("sky.wgsl"), &[], wgpu::CompareFunction::LessEqual)?,
+        })
     }
 
-    pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, air: &Air) {
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &air.bind_group, &[]);
+    pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, renderer: &CrowdRenderer) {
+        pass.set_bind_group(0, renderer.lighting_group(View::MAIN), &[]);
+        pass.set_pipeline(&self.ground);
         pass.set_vertex_buffer(0, self.vertices.slice(..));
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
         pass.draw_indexed(0..self.index_count, 0, 0..1);
+        pass.set_pipeline(&self.sky);
+        pass.draw(0..3, 0..1);
     }
+}
+
+fn pipeline(
+    device: &wgpu::Device,
+    label: &str,
+    (lighting, layout): (String, &wgpu::BindGroupLayout),
+    text: &str,
+    (buffers, depth_compare, format): (
+        &[Option<wgpu::VertexBufferLayout<'_>>],
+        wgpu::CompareFunction,
+        wgpu::TextureFormat,
+    ),
+) -> wgpu::RenderPipeline {
+    let label = Some(label);
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label,
+        source: wgpu::ShaderSource::Wgsl((lighting + text).into()),
+    });
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label,
+        bind_group_layouts: &[Some(layout)],
+        immediate_size: 0,
+    });
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label,
+        layout: Some(&layout),
+        vertex: wgpu::VertexState {
+            module: &module,
+            entry_point: None,
+            compilation_options: Default::default(),
+            buffers,
+        },
+        primitive: Default::default(),
+        depth_stencil: Some(wgpu::DepthStencilState {
+            format: frame::DEPTH,
+            depth_write_enabled: Some(true),
+            depth_compare: Some(depth_compare),
+            stencil: Default::default(),
+            bias: Default::default(),
+        }),
+        multisample: wgpu::MultisampleState { count: frame::SAMPLES, ..Default::default() },
+        fragment: Some(wgpu::FragmentState {
+            module: &module,
+            entry_point: None,
+            compilation_options: Default::default(),
+            targets: &[Some(format.into())],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
 }
 
 /// Returns the vertices of the ground, and the indices of its triangles.

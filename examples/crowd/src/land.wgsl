@@ -1,6 +1,4 @@
-// The ground in plain light; the air pass adds shadows and haze, as for the crowds.
-
-@group(0) @binding(0) var<uniform> air: Air;
+// The ground, in the light, shadows and fog of the crowds.
 
 struct Varyings {
     @builtin(position) position: vec4<f32>,
@@ -10,7 +8,7 @@ struct Varyings {
 
 @vertex
 fn vertex(@location(0) position: vec3<f32>, @location(1) normal: vec3<f32>) -> Varyings {
-    return Varyings(air.view_proj * vec4<f32>(position, 1.0), position, normal);
+    return Varyings(gpuskin_view.view_proj * vec4<f32>(position, 1.0), position, normal);
 }
 
 fn hash(p: vec2<f32>) -> f32 {
@@ -32,7 +30,7 @@ fn noise(p: vec2<f32>) -> f32 {
 fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
     let p = varyings.world.xz;
     // Detail finer than a pixel would flicker, so that it fades with distance.
-    let fine = exp(-0.03 * distance(varyings.world, air.eye.xyz));
+    let fine = exp(-0.03 * distance(varyings.world, gpuskin_view.eye));
     let patches = noise(p * vec2<f32>(0.16, 0.05) + 40.0) * 0.55 + noise(p * 0.6 + 7.0) * 0.45;
     let blades = mix(0.5, noise(p * vec2<f32>(9.0, 6.0) + 90.0) * 0.55 + noise(p * 23.0) * 0.45, fine);
     let dust = vec3<f32>(0.30, 0.20, 0.11);
@@ -40,6 +38,8 @@ fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
     let color = mix(dust, grass, smoothstep(0.34, 0.66, patches + 0.35 * (blades - 0.5))) * (0.45 + 1.1 * blades);
 
     let normal = normalize(varyings.normal + 0.5 * fine * vec3<f32>(blades - 0.5, 0.0, noise(p * 13.0) - 0.5));
-    let ambient = mix(air.ground.rgb, air.sky.rgb, normal.y * 0.5 + 0.5);
-    return vec4<f32>(color * (ambient + air.sun.rgb * max(dot(normal, air.to_sun.xyz), 0.0)), 1.0);
+    let sun = gpuskin_lighting.sun * max(dot(normal, gpuskin_lighting.to_sun), 0.0);
+    let visible = gpuskin_sun_visibility(varyings.world, normalize(varyings.normal));
+    let radiance = color * (gpuskin_ambient(normal) + sun * visible);
+    return vec4<f32>(gpuskin_tone_mapped(gpuskin_in_fog(radiance, varyings.world)), 1.0);
 }

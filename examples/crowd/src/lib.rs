@@ -4,15 +4,14 @@
 //! |---|---|
 //! | [`scene`] | positions and clips of all instances: `Crowd::spawn`, and `move_to` for moving instances |
 //! | [`hero`] | one soldier with the game's own animator: `Crowd::set_live_bones`, `update_live_bones` |
-//! | [`frame`] | passes of a frame: `CrowdRenderer::draw_depth` for shadows, `CrowdRenderer::draw` |
-//! | [`land`], `air` | ground, shadows, haze and sky: the game's own pipelines, independent of crowds |
+//! | [`frame`] | passes of a frame: `CrowdRenderer::draw_shadows`, `CrowdRenderer::draw` |
+//! | [`land`] | ground and sky: the game's own pipelines, in the light, shadows and fog of the crowds |
 //! | [`headless`], [`window`] | output into a picture or a window |
 //! | [`reload`] | models that change while the game runs |
 //!
 //! In a web program, only the scene, the ground and the passes of a frame exist: `examples/web` is the
 //! page around them.
 
-mod air;
 pub mod frame;
 #[cfg(not(target_family = "wasm"))]
 pub mod gpu;

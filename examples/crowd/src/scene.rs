@@ -171,14 +171,6 @@ impl Scene {
         }
     }
 
-    /// Camera of the sun, with the whole field in view.
-    pub fn sun_camera(&self, to_sun: [f32; 3]) -> Camera {
-        let half = 0.5 * (self.depth + FRONT);
-        let middle = [0.0, 6.0, FRONT - half];
-        let eye = [0, 1, 2].map(|i| middle[i] + 200.0 * to_sun[i]);
-        Camera::orthographic_look_at(eye, middle, half + 12.0, 0.5 * COLUMNS as f32 * PITCH[0] * 0.75, 400.0)
-    }
-
     fn add_soldier(&mut self, i: u32) {
         let (cohort, place) = (i / (FILES * RANKS), i % (FILES * RANKS));
         let (column, row) = (cohort % COLUMNS, cohort / COLUMNS);

@@ -83,7 +83,7 @@ impl Capture {
     /// If a file of the model is missing or from another bake, or if the device cannot hold the
     /// model.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model) -> Result<Self, Error> {
-        let layouts = Layouts::new(device);
+        let layouts = Layouts::new(device, None);
         let model = playable(device, model)?;
         let pipelines = LazyPipelines::new(device, PalettePipelines::new);
         let geometry = Geometry::new(device, queue, &pipelines, 1, model, &MaterialConstants::NONE)?;

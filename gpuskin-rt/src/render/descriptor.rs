@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::shading::Shading;
 use super::{Error, Light};
 
 /// Render targets, light and options of a renderer.
@@ -20,6 +21,8 @@ pub struct RendererDescriptor {
     pub depth_pass: DepthPass,
     /// Initial light.
     pub light: Light,
+    /// Shading of the built-in material.
+    pub shading: Shading,
     /// Whether instances outside all views are culled, so that they cost neither a pose nor a draw.
     /// Works for models in [`crate::Encoding::LocalPacked`] on devices with compute, and for up to
     /// 15 views. Instances are tested by the bounds of their clips: [`crate::ClipInfo::bounds`].
@@ -55,6 +58,7 @@ impl Default for RendererDescriptor {
             sample_count: 1,
             depth_pass: DepthPass::default(),
             light: Light::default(),
+            shading: Shading::default(),
             culling: true,
             lod_error: 1.0,
             occlusion: false,
@@ -106,6 +110,15 @@ impl RendererDescriptor {
             return wrong(format!(
                 "occlusion: depth_compare must be Less, LessEqual, Greater or GreaterEqual, not {compare:?}"
             ));
+        }
+        if let Some(shadows) = self.shading.features().and_then(|features| features.shadows.as_ref()) {
+            shadows.check(device)?;
+            if self.reversed_depth().is_none() {
+                let compare = self.depth_compare;
+                return wrong(format!(
+                    "shadows: depth_compare must be Less, LessEqual, Greater or GreaterEqual, not {compare:?}"
+                ));
+            }
         }
         let depth = self.depth_format.map(|format| ("depth_format", format));
         for (field, format) in depth.into_iter().chain([("depth_pass.format", self.depth_pass.format)]) {

@@ -9,7 +9,7 @@ use super::compute::LazyPipelines;
 use super::cull::CullMesh;
 use super::draw_run::DrawRun;
 use super::layouts::Layouts;
-use super::material::{MaterialConstants, MaterialUniform};
+use super::material::MaterialConstants;
 use super::model_checks::{allowed, consistent};
 use super::palette::{PalettePipelines, PoseEvaluator};
 use super::payload::{load, slice};
@@ -286,7 +286,7 @@ impl Geometry {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
             buffer: &self.mesh.buffer,
             offset: self.mesh.materials + index as u64 * self.mesh.material_stride,
-            size: wgpu::BufferSize::new(size_of::<MaterialUniform>() as u64),
+            size: wgpu::BufferSize::new(self.mesh.material_size),
         })
     }
 
@@ -303,6 +303,7 @@ struct MeshBuffers {
     buffer: wgpu::Buffer,
     /// Byte offset of the first material; bytes per material.
     materials: u64,
+    material_size: u64,
     material_stride: u64,
     vertices: Range<u64>,
     /// Indices, in a separate buffer on OpenGL: WebGL does not allow other data in an index buffer.
@@ -339,7 +340,14 @@ impl MeshBuffers {
         } else {
             (buffer.clone(), beside)
         };
-        Self { vertices, indices, buffer, materials: materials_at.start, material_stride: materials.stride }
+        Self {
+            vertices,
+            indices,
+            buffer,
+            materials: materials_at.start,
+            material_size: materials.size,
+            material_stride: materials.stride,
+        }
     }
 
     /// Binds the full size of the uniform; the shader reads only the clips that the model has.

@@ -1,7 +1,9 @@
 //! Bind group layouts and vertex buffer layouts of the shaders.
 
+use super::shading::LightingFeatures;
 use crate::field::FieldUniform;
 use crate::record::{PlaceRecord, PlaybackRecord};
+use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, SHADOWS_BINDING, TextureSet};
 use crate::shader::{
     ANIMATION_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING, MODEL_BINDING,
     MODEL_BYTES, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING,
@@ -12,7 +14,10 @@ use std::sync::OnceLock;
 /// Bind group layouts that all models of a renderer share.
 #[derive(Debug)]
 pub(crate) struct Layouts {
+    /// View and time, for depth passes and for the diffuse material.
     pub(crate) view: wgpu::BindGroupLayout,
+    /// View, time, light and shadows; `None` without the metallic-roughness model.
+    pub(crate) lit_view: Option<wgpu::BindGroupLayout>,
     /// Layouts for models with an animation texture: float then integer texels; for each, one layer
     /// then several.
     model: [wgpu::BindGroupLayout; TEXTURES],
@@ -24,31 +29,23 @@ pub(crate) struct Layouts {
     /// Layout for all crowds of a batch. Created on first use, for the same reason.
     batch: OnceLock<wgpu::BindGroupLayout>,
     device: wgpu::Device,
-    /// Layouts for materials without and with emitted light.
-    material: [wgpu::BindGroupLayout; 2],
+    /// Layouts for materials, by the index of their textures' set. Created on first use.
+    material: [OnceLock<wgpu::BindGroupLayout>; TextureSet::COUNT],
 }
 
 impl Layouts {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
+    /// `features`: features of the metallic-roughness model, if the renderer draws it.
+    pub(crate) fn new(device: &wgpu::Device, features: Option<&LightingFeatures>) -> Self {
         let layout = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
         };
         let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
-        let fragment = wgpu::ShaderStages::FRAGMENT;
-        let texture = |sample_type, view_dimension| wgpu::BindingType::Texture {
-            sample_type,
-            view_dimension,
-            multisampled: false,
-        };
         let float = |filterable| wgpu::TextureSampleType::Float { filterable };
         let model =
             |sample_type, view_dimension| layout("gpuskin model", &texture_entries(sample_type, view_dimension));
-        let texel = texture(float(true), wgpu::TextureViewDimension::D2);
-        let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
-        let material = [uniform(0, false), texel, sampler, texel, sampler];
-        let material = [0, 1, 2, 3, 4].map(|i| entry(i as u32, fragment, material[i]));
         Self {
             view: layout("gpuskin view", &[entry(0, both, uniform(0, false)), entry(1, both, uniform(0, false))]),
+            lit_view: features.map(|features| layout("gpuskin lit view", &lit_view(features.shadows.is_some()))),
             model: [
                 model(float(false), wgpu::TextureViewDimension::D2),
                 model(float(false), wgpu::TextureViewDimension::D2Array),
@@ -59,7 +56,7 @@ impl Layouts {
             palette: Default::default(),
             batch: OnceLock::new(),
             device: device.clone(),
-            material: [&material[..3], &material].map(|entries| layout("gpuskin material", entries)),
+            material: Default::default(),
         }
     }
 
@@ -89,9 +86,20 @@ impl Layouts {
         })
     }
 
-    /// Layout of a material: constants, base colour and, if it emits light, the emissive texture.
-    pub(crate) fn material(&self, emits: bool) -> &wgpu::BindGroupLayout {
-        &self.material[usize::from(emits)]
+    /// Layout of a material: constants, and a view and a sampler per texture.
+    pub(crate) fn material(&self, textures: TextureSet) -> &wgpu::BindGroupLayout {
+        self.material[textures.index()].get_or_init(|| {
+            let fragment = wgpu::ShaderStages::FRAGMENT;
+            let mut entries = vec![entry(0, fragment, uniform(0, false))];
+            for texture in TextureSet::ALL.into_iter().filter(|texture| textures.has(*texture)) {
+                let binding = texture.binding();
+                entries.extend([entry(binding, fragment, FILTERED), entry(binding + 1, fragment, FILTERING)]);
+            }
+            self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("gpuskin material"),
+                entries: &entries,
+            })
+        })
     }
 
     /// Layout of a model with a field; `None` if the model's poses are not in a texture.
@@ -112,18 +120,27 @@ impl Layouts {
         Some(layout)
     }
 
-    /// Creates the pipeline layout of a crowd or field.
-    pub(crate) fn pipeline(&self, variant: Variant, instances: InstanceSource, emits: bool) -> wgpu::PipelineLayout {
+    /// Creates the pipeline layouts of a crowd or field: of colour passes, and of depth passes.
+    pub(crate) fn pipelines(
+        &self,
+        variant: Variant,
+        instances: InstanceSource,
+        textures: TextureSet,
+    ) -> [wgpu::PipelineLayout; 2] {
         let model = match instances {
             InstanceSource::Field => self.field(variant).unwrap_or_else(|| self.model(variant)),
             InstanceSource::Batch => self.batch(),
             InstanceSource::Records | InstanceSource::Cached => self.model(variant),
         };
-        self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("gpuskin"),
-            bind_group_layouts: &[Some(&self.view), Some(model), Some(self.material(emits))],
-            immediate_size: 0,
-        })
+        let of_view = |view| {
+            self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("gpuskin"),
+                bind_group_layouts: &[Some(view), Some(model), Some(self.material(textures))],
+                immediate_size: 0,
+            })
+        };
+        let plain = of_view(&self.view);
+        [self.lit_view.as_ref().map_or_else(|| plain.clone(), of_view), plain]
     }
 }
 
@@ -177,6 +194,33 @@ fn texels(variant: Variant) -> (wgpu::TextureSampleType, wgpu::TextureViewDimens
     };
     (sample_type, dimension)
 }
+
+/// Bindings of a view that is drawn in the metallic-roughness model.
+fn lit_view(shadows: bool) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let (both, fragment) = (wgpu::ShaderStages::VERTEX_FRAGMENT, wgpu::ShaderStages::FRAGMENT);
+    let uniform = uniform(0, false);
+    let mut entries = vec![entry(0, both, uniform), entry(1, both, uniform), entry(LIGHTING_BINDING, both, uniform)];
+    entries.extend([entry(ALBEDO_BINDING, fragment, FILTERED), entry(ALBEDO_BINDING + 1, fragment, FILTERING)]);
+    if shadows {
+        let map = wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Depth,
+            view_dimension: wgpu::TextureViewDimension::D2,
+            multisampled: false,
+        };
+        let comparison = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison);
+        let types = (SHADOWS_BINDING..).zip([uniform, map, comparison]);
+        entries.extend(types.map(|(binding, ty)| entry(binding, fragment, ty)));
+    }
+    entries
+}
+
+/// Texture that is sampled with filtering.
+const FILTERED: wgpu::BindingType = wgpu::BindingType::Texture {
+    sample_type: wgpu::TextureSampleType::Float { filterable: true },
+    view_dimension: wgpu::TextureViewDimension::D2,
+    multisampled: false,
+};
+const FILTERING: wgpu::BindingType = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
 
 /// Number of model layouts that have an animation texture.
 const TEXTURES: usize = 4;

@@ -146,13 +146,14 @@ impl CrowdRenderer {
             return Ok(loaded);
         }
         self.models.retain(|_, model| model.strong_count() > 0);
-        let constants = MaterialConstants::of(&self.device, meta);
+        let full = self.is_full();
+        let constants = MaterialConstants::of(&self.device, meta, full);
         let pipelines = &self.palette_pipelines;
         let geometry = Geometry::new(&self.device, &self.queue, pipelines, self.pose_times, played, &constants)?;
         let textures = Textures::new(meta);
         let gpu = Gpu { device: &self.device, queue: &self.queue };
-        let materials = Materials::new(gpu, model, &textures, &mut self.samplers, &self.white)?;
-        let surface = |part: &MeshPart| Surface::of(part, &meta.materials[part.material as usize]);
+        let materials = Materials::new(gpu, model, &textures, &mut self.samplers, &self.white, full)?;
+        let surface = |part: &MeshPart| Surface::of(part, &meta.materials[part.material as usize], full);
         let surfaces = geometry.parts.iter().map(surface).collect();
         let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures });
         self.models.insert(key, Arc::downgrade(&loaded));

@@ -12,33 +12,55 @@ pub(crate) struct MaterialUniform {
     pub(crate) alpha_cutoff: f32,
 }
 
+/// Layout of `Material` in `shaders/material.wgsl`.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct FullMaterialUniform {
+    pub(crate) base_color: [f32; 4],
+    pub(crate) emissive: [f32; 3],
+    pub(crate) alpha_cutoff: f32,
+    pub(crate) metallic: f32,
+    pub(crate) roughness: f32,
+    pub(crate) occlusion_strength: f32,
+    pub(crate) normal_scale: f32,
+}
+
 /// Constants of all materials of a model, laid out as in its buffer.
 #[derive(Debug)]
 pub(crate) struct MaterialConstants {
     pub(crate) bytes: Vec<u8>,
     /// Alignment of a binding's offset, bytes.
     pub(crate) alignment: u64,
-    /// Bytes per material.
+    /// Bytes per material, without what its alignment adds.
+    pub(crate) size: u64,
+    /// Bytes from a material to the next.
     pub(crate) stride: u64,
 }
 
 impl MaterialConstants {
-    pub(crate) fn of(device: &wgpu::Device, meta: &Metadata) -> Self {
+    /// `full`: whether the renderer draws the metallic-roughness model.
+    pub(crate) fn of(device: &wgpu::Device, meta: &Metadata, full: bool) -> Self {
         let alignment = device.limits().min_uniform_buffer_offset_alignment.max(1) as usize;
-        let stride = size_of::<MaterialUniform>().next_multiple_of(alignment);
+        let size = if full { size_of::<FullMaterialUniform>() } else { size_of::<MaterialUniform>() };
+        let stride = size.next_multiple_of(alignment);
         let mut bytes = vec![0; stride * meta.materials.len()];
         for (material, bytes) in meta.materials.iter().zip(bytes.chunks_exact_mut(stride)) {
-            let uniform = MaterialUniform {
+            let uniform = FullMaterialUniform {
                 base_color: material.base_color,
                 emissive: material.emissive,
                 alpha_cutoff: material.alpha_cutoff.unwrap_or(0.0),
+                metallic: material.metallic,
+                roughness: material.roughness,
+                occlusion_strength: material.occlusion_strength,
+                normal_scale: material.normal_scale,
             };
-            bytes[..size_of::<MaterialUniform>()].copy_from_slice(bytemuck::bytes_of(&uniform));
+            // `MaterialUniform` is the first part of it.
+            bytes[..size].copy_from_slice(&bytemuck::bytes_of(&uniform)[..size]);
         }
-        Self { bytes, alignment: alignment as u64, stride: stride as u64 }
+        Self { bytes, alignment: alignment as u64, size: size as u64, stride: stride as u64 }
     }
 
     /// No materials, for a model that is drawn without them.
     #[cfg(feature = "testing")]
-    pub(crate) const NONE: Self = Self { bytes: Vec::new(), alignment: 1, stride: 0 };
+    pub(crate) const NONE: Self = Self { bytes: Vec::new(), alignment: 1, size: 0, stride: 0 };
 }

@@ -1,4 +1,4 @@
-//! Materials of the renderer on the device: base colour and emitted light, each with a texture.
+//! Materials of the renderer on the device: their constants, and the textures that the renderer samples.
 
 use std::sync::OnceLock;
 
@@ -6,14 +6,16 @@ use super::Error;
 use super::geometry::Geometry;
 use super::gpu::Gpu;
 use super::layouts::Layouts;
+use super::surface;
 use super::textures::{SampledTexture, Samplers, Textures};
+use crate::shader::material::TextureSet;
 use crate::{Material, MaterialTexture, Model};
 
 /// Textures of a model's materials; their constants are in the model's buffer.
 #[derive(Debug)]
 pub(crate) struct Materials {
-    /// Base colour and, for a material that emits light, the emissive texture.
-    sampled: Vec<[Option<SampledTexture>; 2]>,
+    /// Textures that the renderer samples, per material.
+    sampled: Vec<Vec<(TextureSet, SampledTexture)>>,
     /// Bind groups, created before the first draw.
     groups: OnceLock<Vec<wgpu::BindGroup>>,
 }
@@ -25,35 +27,39 @@ impl Materials {
         textures: &Textures,
         samplers: &mut Samplers,
         white: &SampledTexture,
+        full: bool,
     ) -> Result<Self, Error> {
         let mut sampled = |texture: Option<&MaterialTexture>| -> Result<SampledTexture, Error> {
             let Some(texture) = texture else { return Ok(white.clone()) };
             let view = textures.get(gpu, model, texture.texture)?;
             Ok(SampledTexture { view, sampler: samplers.get(gpu.device, texture) })
         };
-        let mut both = |material: &Material| -> Result<[Option<SampledTexture>; 2], Error> {
-            let base_color = sampled(material.base_color_texture.as_ref())?;
-            let emitted = material.emits().then(|| sampled(material.emissive_texture.as_ref())).transpose()?;
-            Ok([Some(base_color), emitted])
+        let mut all = |material: &Material| -> Result<Vec<(TextureSet, SampledTexture)>, Error> {
+            let textures = surface::textures(material, full);
+            let used = TextureSet::ALL.into_iter().filter(|texture| textures.has(*texture));
+            used.map(|texture| Ok((texture, sampled(of_kind(material, texture))?))).collect()
         };
-        let sampled = model.meta.materials.iter().map(&mut both).collect::<Result<_, _>>()?;
+        let sampled = model.meta.materials.iter().map(&mut all).collect::<Result<_, _>>()?;
         Ok(Self { sampled, groups: OnceLock::new() })
     }
 
     /// Creates the bind groups, before the first draw.
     pub(crate) fn bind(&self, device: &wgpu::Device, layouts: &Layouts, geometry: &Geometry) {
-        let group = |(i, textures): (usize, &[Option<SampledTexture>; 2])| {
-            let mut entries = Vec::with_capacity(5);
+        let group = |(i, textures): (usize, &Vec<(TextureSet, SampledTexture)>)| {
+            let mut entries = Vec::with_capacity(1 + 2 * textures.len());
             entries.push(wgpu::BindGroupEntry { binding: 0, resource: geometry.material(i) });
-            for (texture, binding) in textures.iter().flatten().zip([1, 3]) {
-                let view = wgpu::BindingResource::TextureView(&texture.view);
+            let mut set = TextureSet::default();
+            for (texture, sampled) in textures {
+                set = set.with(*texture, true);
+                let binding = texture.binding();
+                let view = wgpu::BindingResource::TextureView(&sampled.view);
                 entries.push(wgpu::BindGroupEntry { binding, resource: view });
-                let sampler = wgpu::BindingResource::Sampler(&texture.sampler);
+                let sampler = wgpu::BindingResource::Sampler(&sampled.sampler);
                 entries.push(wgpu::BindGroupEntry { binding: binding + 1, resource: sampler });
             }
             device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("gpuskin material"),
-                layout: layouts.material(textures[1].is_some()),
+                layout: layouts.material(set),
                 entries: &entries,
             })
         };
@@ -63,5 +69,15 @@ impl Materials {
     /// Returns the bind group of a material; `None` before [`Self::bind`].
     pub(crate) fn get(&self, material: u32) -> Option<&wgpu::BindGroup> {
         self.groups.get()?.get(material as usize)
+    }
+}
+
+/// Returns the texture of a material in one of its roles.
+fn of_kind(material: &Material, texture: TextureSet) -> Option<&MaterialTexture> {
+    match texture {
+        TextureSet::EMISSIVE => material.emissive_texture.as_ref(),
+        TextureSet::ORM => material.orm_texture.as_ref(),
+        TextureSet::NORMAL => material.normal_texture.as_ref(),
+        _ => material.base_color_texture.as_ref(),
     }
 }

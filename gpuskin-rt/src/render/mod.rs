@@ -23,18 +23,21 @@
 //! |---|---|
 //! | tools | `capture` |
 //! | public handles and commands | `crowd`, `field`, `commands`, `bulk_commands`, `layer_commands`, `live_commands`, `attach`, `custom_draw`, `explain` |
-//! | renderer | `loading`, `reveal`, `renderer`, `batching` |
+//! | renderer | `loading`, `lighting`, `reveal`, `renderer`, `batching` |
 //! | cores: state that renderer and handles share | `crowd_core`, `field_core`, `attachments` |
 //! | crowd state | `cpu_cull`, `instances`, `motions`, `layers`, `live`, `sharing`, `palettes` |
 //! | merged passes of crowds | `batch`, `batch_draws`, `batch_passes`, `batch_members` |
 //! | graphics pipelines | `pipelines` |
 //! | models on the device | `gpu_model`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
+//! | light on the device | `lit` |
 //! | draw runs | `draw_run` |
 //! | compute passes | `cull`, `cache`, `palette`, `occlusion`, `scatter` |
 //! | pipelines of compute passes | `compute` |
 //! | bind group layouts and vertex buffer layouts | `layouts` |
-//! | device, options and ids | `gpu`, `readback`, `staging`, `view`, `descriptor`, `ids`, `stale`, `error`, `changes` |
+//! | light | `shadows`, `albedo` |
+//! | device, options and ids | `gpu`, `readback`, `staging`, `view`, `descriptor`, `shading`, `ids`, `stale`, `error`, `changes` |
 
+mod albedo;
 mod attach;
 mod attachments;
 mod batch;
@@ -70,6 +73,8 @@ mod instances;
 mod layer_commands;
 mod layers;
 mod layouts;
+mod lighting;
+mod lit;
 mod live;
 mod live_commands;
 mod loading;
@@ -88,6 +93,8 @@ mod readback;
 mod renderer;
 mod reveal;
 mod scatter;
+mod shading;
+mod shadows;
 mod sharing;
 mod snapshot;
 mod staging;
@@ -114,6 +121,7 @@ pub use layouts::{VertexBuffers, field_vertex_buffers, model_layout_entries, ver
 #[cfg(feature = "testing")]
 pub use readback::map as map_for_reading;
 pub use renderer::CrowdRenderer;
+pub use shading::{LightingFeatures, Shading, ShadowDescriptor};
 pub use sharing::CacheState;
 #[cfg(feature = "testing")]
 pub use sharing::time_grid_errors;
@@ -124,6 +132,8 @@ pub use view::{Camera, Light, View};
 #[cfg(all(test, feature = "testing"))]
 pub(crate) use capture::CaptureUniform;
 #[cfg(test)]
-pub(crate) use material::MaterialUniform;
+pub(crate) use material::{FullMaterialUniform, MaterialUniform};
+#[cfg(test)]
+pub(crate) use shadows::{CascadeUniform, ShadowUniform};
 #[cfg(test)]
 pub(crate) use view::SceneUniform;

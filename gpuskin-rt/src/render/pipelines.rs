@@ -5,8 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
-use super::surface::{Shading, Surface};
+use super::shadows::SHADOW_FORMAT;
+use super::surface::{LightResponse, Surface};
 use crate::MeshPart;
+use crate::shader::material::{LightingCode, SurfaceCode, TextureSet};
 use crate::shader::{self, InstanceSource, Variant};
 
 /// Colour and depth pipelines of one shader variant and surface.
@@ -14,14 +16,16 @@ use crate::shader::{self, InstanceSource, Variant};
 pub(crate) struct Pipelines {
     color: wgpu::RenderPipeline,
     depth: OnceLock<wgpu::RenderPipeline>,
+    shadow: OnceLock<wgpu::RenderPipeline>,
     recipe: Recipe,
 }
 
-/// Inputs of the depth pipeline, which is created on first use: many games never draw one.
+/// Inputs of the depth pipelines, which are created on first use: many games never draw one.
 #[derive(Debug)]
 struct Recipe {
     device: wgpu::Device,
-    layout: wgpu::PipelineLayout,
+    /// Layouts of colour passes, and of depth passes.
+    layouts: [wgpu::PipelineLayout; 2],
     module: wgpu::ShaderModule,
     variant: Variant,
     instances: InstanceSource,
@@ -29,11 +33,12 @@ struct Recipe {
     descriptor: RendererDescriptor,
 }
 
-/// Attachments of a render pass: colour and depth, or depth only.
+/// Attachments of a render pass: colour and depth, depth only, or the renderer's own shadow map.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum PassKind {
     Color,
     Depth,
+    Shadow,
 }
 
 impl Pipelines {
@@ -42,6 +47,7 @@ impl Pipelines {
         match kind {
             PassKind::Color => &self.color,
             PassKind::Depth => self.depth.get_or_init(|| self.recipe.depth()),
+            PassKind::Shadow => self.shadow.get_or_init(|| self.recipe.shadow()),
         }
     }
 }
@@ -60,22 +66,42 @@ impl Recipe {
             blend: None,
             write_mask: wgpu::ColorWrites::ALL,
         };
-        let fragment = match (self.surface.shading, self.surface.masked) {
-            (Shading::Lit, false) => "fragment",
-            (Shading::Lit, true) => "fragment_masked",
-            (Shading::Emissive, false) => "fragment_emissive",
-            (Shading::Emissive, true) => "fragment_masked_emissive",
-            (Shading::Unlit, false) => "fragment_unlit",
-            (Shading::Unlit, true) => "fragment_masked_unlit",
+        let fragment = match (self.surface.response, self.surface.masked) {
+            _ if self.is_full() => "fragment",
+            (LightResponse::Lit, false) => "fragment",
+            (LightResponse::Lit, true) => "fragment_masked",
+            (LightResponse::Emissive, false) => "fragment_emissive",
+            (LightResponse::Emissive, true) => "fragment_masked_emissive",
+            (LightResponse::Unlit, false) => "fragment_unlit",
+            (LightResponse::Unlit, true) => "fragment_masked_unlit",
         };
         let depth = self.descriptor.depth_format.map(|format| self.depth_state(format, Default::default()));
-        self.pipeline("vertex", Some((fragment, &[Some(target)])), depth, self.descriptor.sample_count)
+        self.pipeline(
+            &self.layouts[0],
+            "vertex",
+            Some((fragment, &[Some(target)])),
+            depth,
+            self.descriptor.sample_count,
+        )
     }
 
     fn depth(&self) -> wgpu::RenderPipeline {
         let pass = &self.descriptor.depth_pass;
+        self.depth_only(self.depth_state(pass.format, pass.bias), pass.sample_count)
+    }
+
+    fn shadow(&self) -> wgpu::RenderPipeline {
+        self.depth_only(self.depth_state(SHADOW_FORMAT, Default::default()), 1)
+    }
+
+    fn depth_only(&self, depth: wgpu::DepthStencilState, sample_count: u32) -> wgpu::RenderPipeline {
         let fragment = self.surface.masked.then_some(("fragment_depth_masked", &[][..]));
-        self.pipeline("vertex_depth", fragment, Some(self.depth_state(pass.format, pass.bias)), pass.sample_count)
+        self.pipeline(&self.layouts[1], "vertex_depth", fragment, Some(depth), sample_count)
+    }
+
+    /// Whether the renderer draws the metallic-roughness model.
+    fn is_full(&self) -> bool {
+        self.descriptor.shading.features().is_some()
     }
 
     fn depth_state(&self, format: wgpu::TextureFormat, bias: wgpu::DepthBiasState) -> wgpu::DepthStencilState {
@@ -90,6 +116,7 @@ impl Recipe {
 
     fn pipeline(
         &self,
+        layout: &wgpu::PipelineLayout,
         vertex: &str,
         fragment: Option<(&str, &[Option<wgpu::ColorTargetState>])>,
         depth_stencil: Option<wgpu::DepthStencilState>,
@@ -97,10 +124,11 @@ impl Recipe {
     ) -> wgpu::RenderPipeline {
         let buffers = buffers(self.variant, self.instances);
         let constants = [("flat_triangles", f64::from(self.surface.flat))];
-        let compilation_options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
+        let constants = if self.is_full() { &[][..] } else { &constants };
+        let compilation_options = wgpu::PipelineCompilationOptions { constants, ..Default::default() };
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some("gpuskin"),
-            layout: Some(&self.layout),
+            layout: Some(layout),
             vertex: wgpu::VertexState {
                 module: &self.module,
                 entry_point: Some(vertex),
@@ -126,14 +154,18 @@ impl Recipe {
     }
 }
 
+/// Selects a shader module. The last part is that of the metallic-roughness material.
+type ShaderKey = (Variant, InstanceSource, Option<(SurfaceCode, LightingCode)>);
+
 /// Pipelines of a renderer, by shader variant and surface.
 #[derive(Debug)]
 pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
-    shaders: HashMap<(Variant, InstanceSource), wgpu::ShaderModule>,
-    /// Pipeline layouts; the `bool` says whether the material emits light.
-    layouts: HashMap<(Variant, InstanceSource, bool), wgpu::PipelineLayout>,
+    /// Shader modules; those of the metallic-roughness model by the code of their surface too.
+    shaders: HashMap<ShaderKey, wgpu::ShaderModule>,
+    /// Pipeline layouts of colour and depth passes.
+    layouts: HashMap<(Variant, InstanceSource, TextureSet), [wgpu::PipelineLayout; 2]>,
     pipelines: HashMap<(Variant, InstanceSource, Surface), Arc<Pipelines>>,
 }
 
@@ -152,26 +184,32 @@ impl PipelineCache {
         if let Some(pipelines) = self.pipelines.get(&(variant, instances, surface)) {
             return pipelines.clone();
         }
-        let module = self.shaders.entry((variant, instances)).or_insert_with(|| {
+        let code = self.descriptor.shading.features().map(|features| (surface.code(), features.code()));
+        let text = || match code {
+            Some((surface, lighting)) => shader::material::material(variant, instances, surface, lighting),
+            None => shader::drawn(variant, instances),
+        };
+        let module = self.shaders.entry((variant, instances, code)).or_insert_with(|| {
             self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("gpuskin crowd"),
-                source: wgpu::ShaderSource::Wgsl(shader::drawn(variant, instances).into()),
+                source: wgpu::ShaderSource::Wgsl(text().into()),
             })
         });
         let layout = self
             .layouts
-            .entry((variant, instances, surface.emits()))
-            .or_insert_with(|| layouts.pipeline(variant, instances, surface.emits()));
+            .entry((variant, instances, surface.textures))
+            .or_insert_with(|| layouts.pipelines(variant, instances, surface.textures));
         let recipe = Recipe {
             device: self.device.clone(),
-            layout: layout.clone(),
+            layouts: layout.clone(),
             module: module.clone(),
             variant,
             instances,
             surface,
             descriptor: self.descriptor.clone(),
         };
-        let pipelines = Arc::new(Pipelines { color: recipe.color(), depth: OnceLock::new(), recipe });
+        let pipelines =
+            Arc::new(Pipelines { color: recipe.color(), depth: OnceLock::new(), shadow: OnceLock::new(), recipe });
         self.pipelines.insert((variant, instances, surface), pipelines.clone());
         pipelines
     }

@@ -15,6 +15,7 @@ use super::field_core::FieldCore;
 use super::gpu::{Gpu, guarded};
 use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
+use super::lit::Lit;
 use super::motions::MotionPipeline;
 use super::occlusion::Occlusion;
 use super::palette::PalettePipelines;
@@ -25,6 +26,7 @@ use super::textures::{self, SampledTexture, Samplers};
 use super::view::SceneUniform;
 use super::{Camera, Light, RendererDescriptor, View};
 use crate::cull::{CullView, MAX_VIEWS};
+use crate::lighting::Lighting;
 use crate::shader::Variant;
 use crate::{Encoding, Time};
 
@@ -56,7 +58,10 @@ pub struct CrowdRenderer {
     pub(super) pipelines: PipelineCache,
     pub(super) samplers: Samplers,
     pub(super) white: SampledTexture,
-    light: Light,
+    pub(super) light: Light,
+    pub(super) lighting: Lighting,
+    /// Light on the device; `None` if the material is diffuse.
+    pub(super) lit: Option<Lit>,
     scene: wgpu::Buffer,
     views: Vec<ViewOnDevice>,
     /// Views for the culling pass; `None` if culling is off.
@@ -80,7 +85,10 @@ pub struct CrowdRenderer {
 #[derive(Debug)]
 struct ViewOnDevice {
     uniform: wgpu::Buffer,
+    /// View and time.
     bind_group: wgpu::BindGroup,
+    /// View, time, light and shadows, if the material is not diffuse.
+    lit: Option<wgpu::BindGroup>,
     /// Camera last set.
     camera: Mutex<Option<Camera>>,
     /// Whether the camera was set after the last `prepare`.
@@ -102,14 +110,18 @@ impl CrowdRenderer {
         let lod_error = descriptor.lod_error;
         let occlusion = Occlusion::new(device, &descriptor);
         let culled_views = descriptor.culling.then(|| Views::new(device, lod_error > 0.0, occlusion.is_some()));
+        let lit = Lit::new(Gpu { device, queue }, &descriptor);
+        let layouts = Layouts::new(device, descriptor.shading.features());
         let mut renderer = Self {
             device: device.clone(),
             queue: queue.clone(),
             light: descriptor.light,
+            lighting: descriptor.light.into(),
+            lit,
             white: textures::white(device, queue, &mut samplers),
             samplers,
             pipelines: PipelineCache::new(device, descriptor),
-            layouts: Layouts::new(device),
+            layouts,
             palette_pipelines: LazyPipelines::new(device, PalettePipelines::new),
             scatter_pipeline: LazyPipelines::new(device, ScatterPipeline::new),
             motion_pipeline: LazyPipelines::new(device, MotionPipeline::new),
@@ -128,6 +140,7 @@ impl CrowdRenderer {
             batching: Batching::default(),
         };
         renderer.add_view();
+        renderer.add_cascades();
         Ok(renderer)
     }
 
@@ -148,11 +161,6 @@ impl CrowdRenderer {
         self.before.unwrap_or_else(|| self.time())
     }
 
-    /// Sets the light. Takes effect at the next [`CrowdRenderer::prepare`].
-    pub fn set_light(&mut self, light: Light) {
-        self.light = light;
-    }
-
     /// Adds a view, for a shadow map or a mirror for example. Set its camera with
     /// [`CrowdRenderer::prepare_view`].
     pub fn add_view(&mut self) -> View {
@@ -166,9 +174,13 @@ impl CrowdRenderer {
                 wgpu::BindGroupEntry { binding: 1, resource: self.scene.as_entire_binding() },
             ],
         });
+        let layout = self.layouts.lit_view.as_ref();
+        let of_view = |(lit, layout): (&Lit, _)| lit.bind_group(&self.device, layout, [&uniform, &self.scene]);
+        let lit = self.lit.as_ref().zip(layout).map(of_view);
         self.views.push(ViewOnDevice {
             uniform,
             bind_group,
+            lit,
             camera: Mutex::new(None),
             set_since: AtomicBool::new(false),
             is_set_late: AtomicBool::new(false),
@@ -177,6 +189,40 @@ impl CrowdRenderer {
             views.count = self.views.len();
         }
         View(self.views.len() - 1)
+    }
+
+    /// Adds the views of the cascades.
+    fn add_cascades(&mut self) {
+        let count = self.lit.as_ref().and_then(|lit| lit.features.shadows.as_ref()).map_or(0, |s| s.cascades);
+        let views: Vec<_> = (0..count).map(|_| self.add_view()).collect();
+        if let Some(shadows) = self.lit.as_mut().and_then(|lit| lit.shadows.as_mut()) {
+            shadows.views = views;
+        }
+    }
+
+    /// Whether the renderer draws the metallic-roughness model.
+    pub(super) fn is_full(&self) -> bool {
+        self.lit.is_some()
+    }
+
+    /// Uploads the lighting, and sets the cameras of the cascades.
+    fn upload_lighting(&self, queue: &wgpu::Queue, camera: &Camera) -> Result<(), Error> {
+        let Some(lit) = &self.lit else { return Ok(()) };
+        lit.upload(queue, &self.lighting);
+        let Some(shadows) = &lit.shadows else { return Ok(()) };
+        let cameras = shadows.fit(queue, camera, self.lighting.sun.direction());
+        shadows.views.iter().zip(&cameras).try_for_each(|(view, camera)| self.set_camera(queue, *view, camera))
+    }
+
+    /// Camera last set of a view.
+    pub(super) fn camera_of(&self, view: View) -> Option<Camera> {
+        *self.views.get(view.0)?.camera.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bind group of a view with light and shadows.
+    pub(super) fn lit_group(&self, view: View) -> Option<&wgpu::BindGroup> {
+        let view = if view == View::REVEALED { View::MAIN } else { view };
+        self.views.get(view.0)?.lit.as_ref()
     }
 
     /// Sets the time and the main camera, and uploads changes of the crowds. Call it once per
@@ -215,7 +261,7 @@ impl CrowdRenderer {
     ) -> Result<(), Error> {
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.fields.iter().filter_map(Weak::upgrade).for_each(|field| field.upload(queue));
-        let mut result = self.set_camera(queue, View::MAIN, camera);
+        let mut result = self.set_camera(queue, View::MAIN, camera).and_then(|()| self.upload_lighting(queue, camera));
         let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
         let views = self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS);
         self.batching.update(Gpu { device: &self.device, queue }, (&self.layouts, &mut self.pipelines), views, &crowds);
@@ -332,11 +378,12 @@ impl CrowdRenderer {
         self.draw_pass(pass, view, PassKind::Depth);
     }
 
-    fn draw_pass(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: PassKind) {
+    pub(super) fn draw_pass(&self, pass: &mut wgpu::RenderPass<'_>, view: View, kind: PassKind) {
         let again = view == View::REVEALED;
         let Some(on_device) = self.views.get(if again { View::MAIN.0 } else { view.0 }) else { return };
         on_device.is_set_late.store(on_device.set_since.load(Ordering::Relaxed), Ordering::Relaxed);
-        pass.set_bind_group(0, &on_device.bind_group, &[]);
+        let lit = on_device.lit.as_ref().filter(|_| kind == PassKind::Color);
+        pass.set_bind_group(0, lit.unwrap_or(&on_device.bind_group), &[]);
         self.batching.draw(pass, view, kind);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade).filter(|crowd| !crowd.is_merged()) {
             let Some(drawn) = crowd.drawn_in(view) else { continue };

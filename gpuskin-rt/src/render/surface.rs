@@ -1,5 +1,6 @@
 //! Surfaces: properties of a mesh part that select its pipelines.
 
+use crate::shader::material::{SurfaceCode, TextureSet};
 use crate::{Material, MeshPart};
 
 /// Properties of a mesh part and its material that select a pipeline.
@@ -8,28 +9,51 @@ pub(crate) struct Surface {
     pub(super) double_sided: bool,
     pub(super) masked: bool,
     pub(super) flat: bool,
-    pub(super) shading: Shading,
+    pub(super) response: LightResponse,
+    pub(super) textures: TextureSet,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Shading {
+pub(crate) enum LightResponse {
     Lit,
     Emissive,
     Unlit,
 }
 
 impl Surface {
-    pub(crate) fn of(part: &MeshPart, material: &Material) -> Self {
+    /// `full`: whether the renderer draws the metallic-roughness model.
+    pub(crate) fn of(part: &MeshPart, material: &Material, full: bool) -> Self {
         let masked = material.alpha_cutoff.is_some();
-        let shading = match material {
-            _ if material.unlit => Shading::Unlit,
-            _ if material.emits() => Shading::Emissive,
-            _ => Shading::Lit,
+        let response = match material {
+            _ if material.unlit => LightResponse::Unlit,
+            _ if material.emits() => LightResponse::Emissive,
+            _ => LightResponse::Lit,
         };
-        Self { double_sided: material.double_sided, masked, flat: part.flat && shading != Shading::Unlit, shading }
+        let flat = part.flat && response != LightResponse::Unlit;
+        let textures = textures(material, full);
+        Self { double_sided: material.double_sided, masked, flat, response, textures }
     }
 
-    pub(super) fn emits(self) -> bool {
-        self.shading == Shading::Emissive
+    /// Properties that select the code of the metallic-roughness material.
+    pub(super) fn code(self) -> SurfaceCode {
+        let Self { masked, flat, response, textures, .. } = self;
+        let (unlit, emits) = (response == LightResponse::Unlit, response == LightResponse::Emissive);
+        SurfaceCode { textures, masked, flat, unlit, emits }
     }
+}
+
+/// Returns the textures of a material that the renderer samples. Without `full`, that are a base colour and,
+/// if the material emits light, an emissive texture, white ones if the material has none.
+pub(crate) fn textures(material: &Material, full: bool) -> TextureSet {
+    let set = TextureSet::default();
+    if !full {
+        return set.with(TextureSet::BASE_COLOR, true).with(TextureSet::EMISSIVE, material.emits());
+    }
+    let set = set.with(TextureSet::BASE_COLOR, material.base_color_texture.is_some());
+    if material.unlit {
+        return set;
+    }
+    set.with(TextureSet::EMISSIVE, material.emits() && material.emissive_texture.is_some())
+        .with(TextureSet::ORM, material.orm_texture.is_some())
+        .with(TextureSet::NORMAL, material.normal_texture.is_some())
 }

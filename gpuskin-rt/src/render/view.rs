@@ -6,6 +6,7 @@ use glam::{Mat4, Vec3};
 
 use crate::Time;
 use crate::cull::CullView;
+use crate::lighting::{Ambient, Fog, Lighting, Sun};
 
 /// Camera of a view. Right-handed world space, y up, metres; wgpu clip space: y up, depth 0..1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +118,30 @@ impl Default for Light {
     }
 }
 
+impl From<Light> for Lighting {
+    /// The same light without its wrap, no fog, and an exposure of 1.
+    fn from(light: Light) -> Self {
+        let sun = Sun { to_sun: light.to_sun, color: light.sun, illuminance: core::f32::consts::PI };
+        Self { sun, ambient: Ambient::sky(light.sky, light.ground), fog: Fog::default(), exposure: 1.0 }
+    }
+}
+
+impl Light {
+    /// Returns what the diffuse material can draw of a lighting.
+    pub(super) fn of(lighting: &Lighting) -> Self {
+        let Lighting { sun, ambient, exposure, .. } = lighting;
+        let exposed = |color: [f32; 3], factor: f32| (Vec3::from(color) * factor * *exposure).into();
+        let [sky, ground] = ambient.up_and_down();
+        Self {
+            to_sun: sun.to_sun,
+            sun: exposed(sun.color, sun.illuminance / core::f32::consts::PI),
+            sky: exposed(sky, 1.0),
+            ground: exposed(ground, 1.0),
+            wrap: 0.0,
+        }
+    }
+}
+
 /// Handle of a view of a renderer: the main view, or one from [`crate::CrowdRenderer::add_view`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View(pub(crate) usize);
@@ -193,6 +218,16 @@ mod tests {
         let camera = Camera::perspective_look_at([0.0; 3], [0.0, 0.0, -1.0], 1.0, 1.0, 0.1, 9.0).with_height(400);
         assert_eq!([2.0, 0.0, -1.0, f32::NAN].map(|error| camera.uniform(error).lod_scale), [100.0, 0.0, 0.0, 0.0]);
         assert_eq!(camera.with_height(0).uniform(1.0).lod_scale, 0.0);
+    }
+
+    #[test]
+    fn default_lighting_is_the_default_light() {
+        assert_eq!(Lighting::default(), Light::default().into());
+        let light = Light { wrap: 0.0, ..Light::default() };
+        let back = Light::of(&light.into());
+        for (a, b) in [(back.sun, light.sun), (back.sky, light.sky), (back.ground, light.ground)] {
+            assert!(Vec3::from(a).abs_diff_eq(b.into(), 1e-6));
+        }
     }
 
     #[test]

@@ -43,6 +43,58 @@ fn all() -> impl Iterator<Item = (String, String)> {
         .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
         .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
         .chain([("instance writer".into(), instance_writer_source())])
+        .chain(materials())
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn materials() -> impl Iterator<Item = (String, String)> {
+    std::iter::empty()
+}
+
+/// Shaders of the metallic-roughness material: each surface with one feature set, and each feature set with one
+/// surface.
+#[cfg(feature = "wgpu")]
+fn materials() -> impl Iterator<Item = (String, String)> {
+    use crate::lighting::ToneMapping;
+    use material::{LightingCode, SurfaceCode, TextureSet};
+    let variants =
+        Variant::all().filter(|v| v.vertex.packing == Packing::Narrow || v.vertex.packing == Packing::Static);
+    let variants = variants.filter(|v| !v.array && !v.previous_transforms && v.normals == Normals::Cofactor);
+    let of = |variant: Variant| {
+        let sets = (0..TextureSet::COUNT).map(|bits| {
+            let has = |i: usize| bits & (1 << i) != 0;
+            let set = |set: TextureSet, (i, texture): (usize, TextureSet)| set.with(texture, has(i));
+            TextureSet::ALL.into_iter().enumerate().fold(TextureSet::default(), set)
+        });
+        sets.flat_map(move |textures| {
+            [(false, false, false), (true, false, false), (true, true, false), (true, false, true)].map(
+                |(masked, flat, unlit)| {
+                    let emits = textures.has(TextureSet::EMISSIVE) || masked;
+                    let surface = SurfaceCode { textures, masked, flat, unlit, emits };
+                    let code = LightingCode { shadows: true, fog: true, tone_mapping: ToneMapping::Neutral };
+                    let instances = InstanceSource::Records;
+                    (format!("{surface:?} of {variant:?}"), material::material(variant, instances, surface, code))
+                },
+            )
+        })
+    };
+    let first = Variant::all().next().into_iter().flat_map(|variant| {
+        let features =
+            [ToneMapping::None, ToneMapping::Neutral, ToneMapping::Aces].into_iter().flat_map(|tone_mapping| {
+                [(false, false), (true, false), (false, true)].map(|(shadows, fog)| LightingCode {
+                    shadows,
+                    fog,
+                    tone_mapping,
+                })
+            });
+        features.map(move |code| {
+            let surface =
+                SurfaceCode { textures: TextureSet::default(), masked: false, flat: false, unlit: false, emits: true };
+            (format!("{code:?}"), material::material(variant, InstanceSource::Records, surface, code))
+        })
+    });
+    let few = variants.filter(|v| matches!(v.encoding, Encoding::LocalPacked | Encoding::MatrixF16 | Encoding::VatF16));
+    few.flat_map(of).chain(first)
 }
 
 const SCOPES: [cull::CullScope; 2] = [cull::CullScope::Single, cull::CullScope::Batch];
@@ -302,6 +354,7 @@ fn wgsl_structures_match_rust_layout() {
         assert_eq!(scene, (6, size_of::<SceneUniform>()));
         let material = same_layout!(&module, "Material", MaterialUniform, [base_color, emissive, alpha_cutoff]);
         assert_eq!(material, (3, size_of::<MaterialUniform>()));
+        full_material_has_rust_layout();
         let (module, _) = parse(&capture(Variant::all().next().unwrap()));
         let parameters = same_layout!(
             &module,
@@ -311,6 +364,47 @@ fn wgsl_structures_match_rust_layout() {
         );
         assert_eq!(parameters, (5, size_of::<CaptureUniform>()));
     }
+}
+
+#[cfg(feature = "wgpu")]
+fn full_material_has_rust_layout() {
+    use crate::lighting::LightingUniform;
+    use crate::render::{CascadeUniform, FullMaterialUniform, ShadowUniform};
+    let (_, text) = materials().next().unwrap();
+    let (module, _) = parse(&text);
+    let view = same_layout!(&module, "GpuskinView", cull::CullView, [view_proj, eye]);
+    assert_eq!(view, (2, size_of::<cull::CullView>()));
+    let material = same_layout!(
+        &module,
+        "Material",
+        FullMaterialUniform,
+        [base_color, emissive, alpha_cutoff, metallic, roughness, occlusion_strength, normal_scale]
+    );
+    assert_eq!(material, (7, size_of::<FullMaterialUniform>()));
+    let lighting = same_layout!(
+        &module,
+        "GpuskinLighting",
+        LightingUniform,
+        [
+            to_sun,
+            exposure,
+            sun,
+            fog_density,
+            fog_color,
+            fog_start,
+            fog_glow,
+            fog_slope,
+            fog_height,
+            fog_falloff,
+            ambient
+        ]
+    );
+    assert_eq!(lighting, (11, size_of::<LightingUniform>()));
+    let cascade = same_layout!(&module, "GpuskinCascade", CascadeUniform, [scale, texel, offset, column, row]);
+    assert_eq!(cascade, (5, size_of::<CascadeUniform>()));
+    let shadows =
+        same_layout!(&module, "GpuskinShadows", ShadowUniform, [right, side, up, count, away, origin, cascades]);
+    assert_eq!(shadows, (7, size_of::<ShadowUniform>()));
 }
 
 #[test]

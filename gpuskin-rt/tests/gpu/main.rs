@@ -16,8 +16,10 @@ mod explain;
 mod extremes;
 mod field;
 mod layers;
+mod light;
 mod limits;
 mod lods;
+mod material;
 mod motion;
 mod moving;
 mod occlusion;
@@ -101,6 +103,18 @@ fn main() -> std::process::ExitCode {
         test!(lods::lods_draw_same_picture_in_one_or_many_calls, GPU),
         test!(lods::instances_beyond_palette_slots_share_poses, COMPUTE),
         test!(lods::layers_are_culled_by_model_bounds_and_live_bones_are_never_culled, COMPUTE),
+        test!(material::white_surfaces_reflect_all_ambient_light, GPU),
+        test!(material::white_surfaces_reflect_all_sunlight),
+        test!(material::sunlit_surfaces_match_f64_reference, GPU),
+        test!(material::each_texture_changes_the_surface, GPU),
+        test!(material::normal_maps_point_along_texture_coordinates, GPU),
+        test!(light::shadows_are_received, GPU),
+        test!(light::spheres_do_not_shadow_their_lit_side, GPU),
+        test!(light::fog_covers_known_shares, GPU),
+        test!(light::exposure_and_tone_mapping_follow_their_curves, GPU),
+        test!(light::unlit_surfaces_keep_their_colour, GPU),
+        test!(light::invalid_light_and_surfaces_give_finite_pictures, GPU),
+        test!(light::unusable_shadow_descriptors_are_refused),
         test!(moving::a_week_of_commands_stays_within_a_millimetre, GPU),
         test!(moving::commands_continue_or_stop_a_motion, GPU),
         test!(motion::moving_instances_have_motion_vectors, GPU),

@@ -1,7 +1,9 @@
 //! Shared code of the GPU tests: devices, and models that are not baked.
 
 pub mod bounds;
+pub mod brdf;
 pub mod cells;
+pub mod lit;
 pub mod local;
 pub mod model;
 pub mod occlusion;

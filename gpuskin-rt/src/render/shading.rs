@@ -1,0 +1,100 @@
+//! Shading of the built-in material: its model and its features.
+
+use super::Error;
+use crate::lighting::ToneMapping;
+use crate::shader::material::LightingCode;
+
+/// Shading of the built-in material.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Shading {
+    /// Base colour and emitted light, in the light of a sun that wraps around and ambient light from above and
+    /// below: [`Light`]. The cheapest, for distant crowds and weak devices.
+    #[default]
+    Diffuse,
+    /// glTF's metallic-roughness model with normal, occlusion and emissive textures, in the light of
+    /// [`Lighting`](crate::Lighting). `MetallicRoughness(Default::default())` draws it without shadows and fog.
+    MetallicRoughness(LightingFeatures),
+}
+
+/// Features of [`Shading::MetallicRoughness`]. A feature that is off costs no instruction and no binding.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LightingFeatures {
+    /// Shadows of the sun. Call [`CrowdRenderer::draw_shadows`](super::CrowdRenderer::draw_shadows) in every
+    /// frame.
+    pub shadows: Option<ShadowDescriptor>,
+    /// Whether fog is drawn; its parameters are in [`Lighting::fog`](crate::Lighting::fog).
+    pub fog: bool,
+    /// Curve from radiance to the picture.
+    pub tone_mapping: ToneMapping,
+}
+
+/// Shadows of the sun, in cascades that the renderer fits to the main camera in every frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShadowDescriptor {
+    /// Number of cascades, 1 to 4. Each is a view: instances are culled for it, and it has its own levels of
+    /// detail.
+    pub cascades: u32,
+    /// Texels along a side of a cascade, at least 16. The shadow map has two cascades side by side, and takes
+    /// 4 bytes per texel.
+    pub size: u32,
+    /// Distance from the main camera up to which shadows are drawn, metres.
+    pub distance: f32,
+    /// Distance, towards the sun, up to which things outside the picture cast shadows into it, metres.
+    pub caster_distance: f32,
+}
+
+impl Default for ShadowDescriptor {
+    /// Three cascades of 2048 x 2048 texels, 48 MiB, for 100 m.
+    fn default() -> Self {
+        Self { cascades: 3, size: 2048, distance: 100.0, caster_distance: 100.0 }
+    }
+}
+
+impl Shading {
+    /// Features of the metallic-roughness model; `None` for another model.
+    pub(super) fn features(&self) -> Option<&LightingFeatures> {
+        match self {
+            Self::Diffuse => None,
+            Self::MetallicRoughness(features) => Some(features),
+        }
+    }
+}
+
+impl LightingFeatures {
+    /// Features that select shader code.
+    pub(super) fn code(&self) -> LightingCode {
+        LightingCode { shadows: self.shadows.is_some(), fog: self.fog, tone_mapping: self.tone_mapping }
+    }
+}
+
+impl ShadowDescriptor {
+    /// Checks that the device can hold the shadow map.
+    pub(super) fn check(&self, device: &wgpu::Device) -> Result<(), Error> {
+        let Self { cascades, size, distance, caster_distance } = *self;
+        let wrong = |reason: String| Err(Error::Descriptor { reason });
+        if !(1..=MAX_CASCADES as u32).contains(&cascades) {
+            return wrong(format!("shadows.cascades: {cascades} cascades; choose 1 to {MAX_CASCADES}"));
+        }
+        let most = device.limits().max_texture_dimension_2d / tiles(cascades)[0];
+        if !(16..=most).contains(&size) {
+            let text = format!("shadows.size: {size} texels; this device holds 16 to {most} with {cascades} cascades");
+            return wrong(text);
+        }
+        if !(distance > 0.0 && caster_distance >= 0.0 && distance.is_finite() && caster_distance.is_finite()) {
+            return wrong(format!(
+                "shadows: distance must be a positive number of metres, and caster_distance not negative, not \
+                 {distance} and {caster_distance}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Largest number of cascades.
+pub(crate) const MAX_CASCADES: usize = 4;
+
+/// Columns and rows of the tiles of cascades in the shadow map.
+pub(crate) fn tiles(cascades: u32) -> [u32; 2] {
+    [cascades.min(2), cascades.div_ceil(2)]
+}

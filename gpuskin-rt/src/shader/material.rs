@@ -1,0 +1,177 @@
+//! Shader of the metallic-roughness material: WGSL modules for what a surface and a renderer use.
+
+use core::fmt::Write;
+
+use super::{InstanceSource, Variant, text};
+use crate::lighting::ToneMapping;
+
+/// Textures of a material that its shader samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct TextureSet(u8);
+
+impl TextureSet {
+    pub(crate) const BASE_COLOR: Self = Self(1);
+    pub(crate) const EMISSIVE: Self = Self(2);
+    pub(crate) const ORM: Self = Self(4);
+    pub(crate) const NORMAL: Self = Self(8);
+    /// Number of sets.
+    pub(crate) const COUNT: usize = 16;
+    /// All textures, in the order of their bindings.
+    pub(crate) const ALL: [Self; 4] = [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL];
+
+    pub(crate) fn has(self, texture: Self) -> bool {
+        self.0 & texture.0 != 0
+    }
+
+    /// Returns the set with another texture, if it is used.
+    pub(crate) fn with(self, texture: Self, used: bool) -> Self {
+        if used { Self(self.0 | texture.0) } else { self }
+    }
+
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// Binding of the view of a single texture; the next one is its sampler.
+    pub(crate) fn binding(self) -> u32 {
+        1 + 2 * self.0.trailing_zeros()
+    }
+}
+
+/// Properties of a surface that select its shader code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SurfaceCode {
+    pub(crate) textures: TextureSet,
+    pub(crate) masked: bool,
+    pub(crate) flat: bool,
+    pub(crate) unlit: bool,
+    pub(crate) emits: bool,
+}
+
+/// Features of a renderer that select shader code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LightingCode {
+    pub(crate) shadows: bool,
+    pub(crate) fog: bool,
+    pub(crate) tone_mapping: ToneMapping,
+}
+
+/// Binding of the lighting in the group of a view.
+pub(crate) const LIGHTING_BINDING: u32 = 2;
+/// Binding of the albedo table of GGX; the next one is its sampler.
+pub(crate) const ALBEDO_BINDING: u32 = 3;
+/// Binding of the cascades; the next ones are the shadow map and its sampler.
+pub(crate) const SHADOWS_BINDING: u32 = 5;
+
+/// Returns camera, time, light and shadows of a view: structures, bindings in `@group(group)`, functions.
+pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
+    let modules = [
+        include_str!("../../shaders/lighting.wgsl"),
+        match code.shadows {
+            true => include_str!("../../shaders/shadows.wgsl"),
+            false => include_str!("../../shaders/shadows_none.wgsl"),
+        },
+        match code.fog {
+            true => include_str!("../../shaders/fog.wgsl"),
+            false => include_str!("../../shaders/fog_none.wgsl"),
+        },
+        match code.tone_mapping {
+            ToneMapping::None => include_str!("../../shaders/tone_none.wgsl"),
+            ToneMapping::Neutral => include_str!("../../shaders/tone_neutral.wgsl"),
+            ToneMapping::Aces => include_str!("../../shaders/tone_aces.wgsl"),
+        },
+    ];
+    modules.join("\n").replace("@group(GROUP)", &format!("@group({group})"))
+}
+
+/// Returns the renderer's shader in the metallic-roughness model.
+pub(crate) fn material(
+    variant: Variant,
+    instances: InstanceSource,
+    surface: SurfaceCode,
+    code: LightingCode,
+) -> String {
+    // Unlit surfaces receive no shadows.
+    let code = LightingCode { shadows: code.shadows && !surface.unlit, ..code };
+    let mapped = surface.textures.has(TextureSet::NORMAL) && !surface.unlit;
+    let normals = match (surface.unlit, surface.flat, mapped) {
+        (true, ..) => include_str!("../../shaders/normals_none.wgsl"),
+        (_, true, _) => include_str!("../../shaders/normals_flat.wgsl"),
+        (_, _, false) => include_str!("../../shaders/normals_vertex.wgsl"),
+        _ if variant.vertex.tangent => include_str!("../../shaders/normal_map.wgsl"),
+        _ => include_str!("../../shaders/normal_map_derivatives.wgsl"),
+    };
+    let directions = !surface.unlit && !surface.flat;
+    let shade: &[&str] = match surface.unlit {
+        true => &[include_str!("../../shaders/material_unlit.wgsl")],
+        false => &[
+            include_str!("../../shaders/metallic_roughness.wgsl"),
+            include_str!("../../shaders/unit_or.wgsl"),
+            include_str!("../../shaders/material_lit.wgsl"),
+        ],
+    };
+    let masked = match surface.masked {
+        true => include_str!("../../shaders/masked.wgsl"),
+        false => include_str!("../../shaders/masked_none.wgsl"),
+    };
+    let mut all = text(variant, 1, instances) + "\n" + &lighting(code, 0);
+    all.push_str(&interface(surface, directions, directions && mapped && variant.vertex.tangent));
+    for module in
+        [include_str!("../../shaders/material.wgsl"), normals, masked].into_iter().chain(shade.iter().copied())
+    {
+        all.push('\n');
+        all.push_str(module);
+    }
+    all
+}
+
+/// Returns what depends on the surface: interpolated values, texture bindings and functions that read them.
+fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
+    let mut text = String::from(
+        "\nstruct Varyings {\n    @invariant @builtin(position) position: vec4<f32>,\n    \
+         @location(0) uv: vec2<f32>,\n    @location(1) color: vec4<f32>,\n    \
+         // From the camera to the surface, world space.\n    @location(2) from_eye: vec3<f32>,\n",
+    );
+    if normal {
+        text.push_str("    @location(3) normal: vec3<f32>,\n");
+    }
+    if tangent {
+        text.push_str("    // Sign of the bitangent in w.\n    @location(4) tangent: vec4<f32>,\n");
+    }
+    text.push_str("}\n");
+    let names = ["base_color", "emissive", "orm", "normal"];
+    for (texture, name) in TextureSet::ALL.into_iter().zip(names).filter(|(t, _)| surface.textures.has(*t)) {
+        let binding = texture.binding();
+        let _ = write!(
+            text,
+            "@group(2) @binding({binding}) var {name}_texture: texture_2d<f32>;\n\
+             @group(2) @binding({}) var {name}_sampler: sampler;\n",
+            binding + 1
+        );
+    }
+    let sampled = |name: &str| format!("textureSample({name}_texture, {name}_sampler, uv)");
+    let texel = |text: &mut String, name: &str, ty: &str, value: String| {
+        let _ = write!(text, "\nfn {name}_texel(uv: vec2<f32>) -> {ty} {{\n    return {value};\n}}\n");
+    };
+    let has = |texture| surface.textures.has(texture);
+    let base = if has(TextureSet::BASE_COLOR) { sampled("base_color") } else { "vec4<f32>(1.0)".into() };
+    texel(&mut text, "base_color", "vec4<f32>", base);
+    if surface.unlit {
+        return text;
+    }
+    let emissive = match (surface.emits, has(TextureSet::EMISSIVE)) {
+        (false, _) => "vec3<f32>(0.0)".into(),
+        (true, false) => "vec3<f32>(1.0)".into(),
+        (true, true) => sampled("emissive") + ".rgb",
+    };
+    texel(&mut text, "emissive", "vec3<f32>", emissive);
+    // Occlusion, roughness, metallic.
+    let orm = if has(TextureSet::ORM) { sampled("orm") + ".rgb" } else { "vec3<f32>(1.0)".into() };
+    texel(&mut text, "orm", "vec3<f32>", orm);
+    if has(TextureSet::NORMAL) {
+        let value =
+            format!("({}.xyz * 2.0 - 1.0) * vec3<f32>(vec2<f32>(material.normal_scale), 1.0)", sampled("normal"));
+        texel(&mut text, "normal", "vec3<f32>", value);
+    }
+    text
+}

@@ -1,0 +1,83 @@
+//! The metallic-roughness material in `f64`, evaluated without tables: reference of `shaders/metallic_roughness.wgsl`.
+
+use core::f64::consts::PI;
+
+use glam::DVec3;
+use gpuskin_rt::internals::Lighting;
+
+/// A point of a surface. Vectors have unit length.
+#[derive(Clone, Copy, Debug)]
+pub struct SurfacePoint {
+    pub normal: DVec3,
+    pub to_eye: DVec3,
+    pub base_color: DVec3,
+    pub metallic: f64,
+    pub roughness: f64,
+    pub occlusion: f64,
+    pub emitted: DVec3,
+}
+
+/// Visibility and distribution of GGX, times pi.
+fn ggx(n_dot_l: f64, n_dot_v: f64, n_dot_h: f64, alpha: f64) -> f64 {
+    let a2 = alpha * alpha;
+    let f = n_dot_h * n_dot_h * (a2 - 1.0) + 1.0;
+    let masking = n_dot_l * (n_dot_v * n_dot_v * (1.0 - a2) + a2).sqrt();
+    let shadowing = n_dot_v * (n_dot_l * n_dot_l * (1.0 - a2) + a2).sqrt();
+    a2 / (f * f) * 0.5 / (masking + shadowing)
+}
+
+/// Directional albedo with a Fresnel term of 1, and the integral of (1 - dot(v, h))^5.
+pub fn albedo(n_dot_v: f64, roughness: f64) -> [f64; 2] {
+    const SAMPLES: u32 = 16_384;
+    let a2 = roughness.powi(4);
+    let v = [(1.0 - n_dot_v * n_dot_v).max(0.0).sqrt(), n_dot_v];
+    let mut sums = [0.0; 2];
+    for i in 0..SAMPLES {
+        let turn = 2.0 * PI * (f64::from(i) + 0.5) / f64::from(SAMPLES);
+        let random = f64::from(i.reverse_bits()) / 4_294_967_296.0;
+        let cos = ((1.0 - random) / (1.0 + (a2 - 1.0) * random)).sqrt();
+        let v_dot_h = v[0] * (1.0 - cos * cos).sqrt() * turn.cos() + v[1] * cos;
+        let n_dot_l = 2.0 * v_dot_h * cos - v[1];
+        if n_dot_l > 0.0 && v_dot_h > 0.0 {
+            let d = a2 / (PI * (cos * cos * (a2 - 1.0) + 1.0).powi(2));
+            let weight = ggx(n_dot_l, n_dot_v, cos, roughness * roughness) / (PI * d) * n_dot_l * 4.0 * v_dot_h / cos;
+            sums[0] += weight;
+            sums[1] += weight * (1.0 - v_dot_h).powi(5);
+        }
+    }
+    sums.map(|sum| sum / f64::from(SAMPLES))
+}
+
+/// Reflectance of a point for light from a direction: BRDF times pi, without the cosine.
+pub fn brdf(point: &SurfacePoint, to_light: DVec3, albedo: [f64; 2]) -> DVec3 {
+    let roughness = point.roughness.clamp(0.045, 1.0);
+    let (n, v, l) = (point.normal, point.to_eye, to_light);
+    let h = (v + l).normalize();
+    let n_dot_v = n.dot(v).clamp(1e-3, 1.0);
+    let lost = 1.0 / albedo[0] - 1.0;
+    let grazing = (1.0 - v.dot(h)).clamp(0.0, 1.0).powi(5);
+    let fresnel = |f0: DVec3| (f0 + (1.0 - f0) * grazing) * (1.0 + f0 * lost);
+    let [dielectric, metal] = [DVec3::splat(0.04), point.base_color].map(fresnel);
+    let lobe = ggx(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), roughness * roughness);
+    let base = point.base_color * (1.0 - reflected(DVec3::splat(0.04), albedo));
+    (base + dielectric * lobe) * (1.0 - point.metallic) + metal * lobe * point.metallic
+}
+
+/// Share of light from all directions that the specular layer reflects.
+pub fn reflected(f0: DVec3, albedo: [f64; 2]) -> DVec3 {
+    (f0 * albedo[0] + (1.0 - f0) * albedo[1]) * (1.0 + f0 * (1.0 / albedo[0] - 1.0))
+}
+
+/// Radiance of a point in the light of the sun and in uniform ambient light, without exposure.
+pub fn radiance(point: &SurfacePoint, lighting: &Lighting, ambient: DVec3) -> DVec3 {
+    let roughness = point.roughness.clamp(0.045, 1.0);
+    let albedo = albedo(point.normal.dot(point.to_eye).clamp(1e-3, 1.0), roughness);
+    let metal = reflected(point.base_color, albedo) * point.metallic;
+    let layer = reflected(DVec3::splat(0.04), albedo);
+    let dielectric = (layer + point.base_color * (1.0 - layer)) * (1.0 - point.metallic);
+    let to_sun = DVec3::from(lighting.sun.to_sun.map(f64::from)).normalize();
+    let sun = DVec3::from(lighting.sun.color.map(f64::from)) * f64::from(lighting.sun.illuminance) / PI;
+    let n_dot_l = point.normal.dot(to_sun);
+    let lit = if n_dot_l > 0.0 { sun * brdf(point, to_sun, albedo) * n_dot_l } else { DVec3::ZERO };
+    lit + ambient * (dielectric + metal) * point.occlusion + point.emitted
+}

@@ -1,0 +1,194 @@
+//! The metallic-roughness material: energy, textures, normal maps.
+
+use core::f64::consts::PI;
+
+use glam::{DVec3, Vec2, Vec4};
+use gpuskin_rt::internals::*;
+
+use crate::common::brdf::{self, SurfacePoint};
+use crate::common::lit::*;
+use crate::common::model::nearest;
+use crate::common::{BACKENDS, gpu};
+
+pub fn white_surfaces_reflect_all_ambient_light() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for metallic in [0.0, 0.3, 0.7, 1.0] {
+            for roughness in [0.0, 0.1, 0.25, 0.5, 0.75, 1.0] {
+                let white = model(sphere(material([1.0; 3], metallic, roughness)));
+                let lighting = Lighting { ambient: Ambient::uniform([1.0, 0.5, 0.25]), ..sun([0.0, 1.0, 0.0], 0.0) };
+                let picture = scene(&[&white], lighting).draw(&gpu);
+                let mut pixels = 0;
+                for (x, y, seen) in picture.covered() {
+                    let expected = DVec3::new(1.0, 0.5, 0.25);
+                    assert_close(seen, expected, 0.01, &(metallic, roughness, x, y, &gpu.name));
+                    pixels += 1;
+                }
+                assert!(pixels > 500, "{pixels}");
+            }
+        }
+    }
+}
+
+/// Light of all directions together: the integral of the BRDF over the hemisphere.
+pub fn white_surfaces_reflect_all_sunlight() {
+    for metallic in [0.0, 0.5, 1.0] {
+        for roughness in [0.15, 0.4, 0.7, 1.0] {
+            for n_dot_v in [0.2_f64, 0.6, 1.0] {
+                let to_eye = DVec3::new((1.0 - n_dot_v * n_dot_v).sqrt(), 0.0, n_dot_v);
+                let point = SurfacePoint { to_eye, ..surface(&material([1.0; 3], metallic, roughness)) };
+                let albedo = brdf::albedo(n_dot_v, f64::from(roughness));
+                let a2 = f64::from(roughness).powi(4);
+                const STEPS: u32 = 500;
+                let mut sum = 0.0;
+                for i in 0..2 * STEPS * STEPS {
+                    let [u, turn] = [i / 2 / STEPS, i / 2 % STEPS].map(|i| (f64::from(i) + 0.5) / f64::from(STEPS));
+                    let (sin, cos) = (2.0 * PI * turn).sin_cos();
+                    // Half of the directions follow the cosine, half the distribution of microfacets; both are
+                    // weighted by the density of all.
+                    let around = |up: f64| DVec3::new((1.0 - up * up).sqrt() * cos, (1.0 - up * up).sqrt() * sin, up);
+                    let l = match i % 2 {
+                        0 => around((1.0 - u).sqrt()),
+                        _ => {
+                            let h = around(((1.0 - u) / (1.0 + (a2 - 1.0) * u)).sqrt());
+                            2.0 * to_eye.dot(h) * h - to_eye
+                        }
+                    };
+                    if l.z <= 0.0 {
+                        continue;
+                    }
+                    let h = (l + to_eye).normalize();
+                    let d = a2 / (PI * (h.z * h.z * (a2 - 1.0) + 1.0).powi(2));
+                    let density = 0.5 * (l.z / PI + d * h.z / (4.0 * to_eye.dot(h)));
+                    sum += brdf::brdf(&point, l, albedo).x / PI * l.z / density;
+                }
+                let total = sum / f64::from(2 * STEPS * STEPS);
+                assert!((total - 1.0).abs() < 0.01, "{metallic} {roughness} {n_dot_v}: {total}");
+            }
+        }
+    }
+}
+
+pub fn sunlit_surfaces_match_f64_reference() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for metallic in [0.0, 0.4, 1.0] {
+            for roughness in [0.2, 0.5, 1.0] {
+                let material = material([0.9, 0.5, 0.2], metallic, roughness);
+                let shown = model(square(Material { emissive: [0.1, 0.0, 0.2], ..material.clone() }));
+                for to_sun in [[0.0, 0.0, 1.0], [0.3, 0.1, 1.0], [1.0, 2.0, 1.5], [-3.0, 0.5, 1.0], [0.0, 1.0, -0.1]] {
+                    let ambient = DVec3::new(0.2, 0.3, 0.4);
+                    let lighting = Lighting { ambient: Ambient::uniform([0.2, 0.3, 0.4]), ..sun(to_sun, 6.0) };
+                    let point = SurfacePoint { emitted: DVec3::new(0.1, 0.0, 0.2), ..surface(&material) };
+                    let expected = brdf::radiance(&point, &lighting, ambient);
+                    let seen = scene(&[&shown], lighting).draw(&gpu).center();
+                    assert_close(seen, expected, 0.01, &(metallic, roughness, to_sun, &gpu.name));
+                }
+            }
+        }
+    }
+}
+
+fn linear(srgb: u8) -> f64 {
+    let c = f64::from(srgb) / 255.0;
+    if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+}
+
+pub fn each_texture_changes_the_surface() {
+    let base = [200, 120, 40, 255];
+    let orm = [128, 90, 200, 255];
+    let emissive = [255, 0, 128, 255];
+    let factors =
+        Material { occlusion_strength: 0.5, emissive: [0.5, 1.0, 2.0], ..material([0.9, 0.8, 0.7], 0.8, 0.9) };
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for bits in 0..8_u32 {
+            let [has_base, has_orm, has_emissive] = [1, 2, 4].map(|bit| bits & bit != 0);
+            let used = |used: bool, texture| used.then(|| nearest(texture));
+            let mut recipe = square(Material {
+                base_color_texture: used(has_base, 0),
+                orm_texture: used(has_orm, 1),
+                emissive_texture: used(has_emissive, 2),
+                ..factors.clone()
+            });
+            recipe.textures = vec![texel(true, base), texel(false, orm), texel(true, emissive)];
+            let mut point = surface(&factors);
+            if has_base {
+                point.base_color *= DVec3::new(linear(base[0]), linear(base[1]), linear(base[2]));
+            }
+            if has_orm {
+                let [o, r, m] = [0, 1, 2].map(|i| f64::from(orm[i]) / 255.0);
+                point.occlusion = 1.0 + 0.5 * (o - 1.0);
+                (point.roughness, point.metallic) = (0.9 * r, 0.8 * m);
+            }
+            if has_emissive {
+                point.emitted *= DVec3::new(1.0, 0.0, linear(emissive[2]));
+            }
+            let ambient = [0.5, 0.6, 0.7];
+            let lighting = Lighting { ambient: Ambient::uniform(ambient), ..sun([0.4, 0.3, 1.0], 3.0) };
+            let expected = brdf::radiance(&point, &lighting, DVec3::from(ambient.map(f64::from)));
+            let shown = model(recipe);
+            let seen = scene(&[&shown], lighting).draw(&gpu).center();
+            assert_close(seen, expected, 0.01, &(bits, &gpu.name));
+        }
+    }
+}
+
+pub fn normal_maps_point_along_texture_coordinates() {
+    // 0.6 to the right in the texture, 0.3 up.
+    let map = [204, 166, 222, 255];
+    let stored = DVec3::from([0, 1, 2].map(|i| f64::from(map[i]) / 127.5 - 1.0));
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for (tangents, mirrored, turned, back) in [
+            (true, false, false, false),
+            (true, true, false, false),
+            (true, false, false, true),
+            (false, false, false, false),
+            (false, true, false, false),
+            (false, false, true, false),
+            (false, false, false, true),
+        ] {
+            let scale = 0.5;
+            let mut recipe = square(Material {
+                normal_texture: Some(nearest(0)),
+                normal_scale: scale,
+                double_sided: true,
+                ..material([0.8; 3], 0.0, 0.6)
+            });
+            recipe.textures = vec![texel(false, map)];
+            recipe.format.tangent = tangents;
+            let mut direction = DVec3::new(stored.x * f64::from(scale), stored.y * f64::from(scale), stored.z);
+            for vertex in &mut recipe.vertices {
+                if mirrored {
+                    vertex.uv.x = 1.0 - vertex.uv.x;
+                    vertex.tangent = Vec4::new(-1.0, 0.0, 0.0, -1.0);
+                }
+                if turned {
+                    // The right of the texture points up, its top to the left.
+                    vertex.uv = Vec2::new(1.0 - vertex.uv.y, vertex.uv.x);
+                }
+            }
+            if mirrored {
+                direction.x = -direction.x;
+            }
+            if turned {
+                direction = DVec3::new(-direction.y, direction.x, direction.z);
+            }
+            let normal = direction.normalize();
+            let camera = match back {
+                false => front(),
+                true => Camera::orthographic_look_at([0.0, 0.0, -100.0], [0.0; 3], 1.1, 1.1, 200.0),
+            };
+            let side = if back { -1.0 } else { 1.0 };
+            let shown = model(recipe);
+            for to_sun in [[1.0, 0.0, 1.0], [-1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, -1.0, 1.0]] {
+                let lighting = sun([to_sun[0], to_sun[1], to_sun[2] * side as f32], 3.0);
+                let point = SurfacePoint {
+                    normal: normal * side,
+                    to_eye: DVec3::Z * side,
+                    ..surface(&material([0.8; 3], 0.0, 0.6))
+                };
+                let expected = brdf::radiance(&point, &lighting, DVec3::ZERO);
+                let seen = Scene { camera, ..scene(&[&shown], lighting) }.draw(&gpu).center();
+                assert_close(seen, expected, 0.02, &(tangents, mirrored, turned, back, to_sun, &gpu.name));
+            }
+        }
+    }
+}

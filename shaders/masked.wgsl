@@ -1,0 +1,5 @@
+fn discard_masked(alpha: f32) {
+    if (alpha < material.alpha_cutoff) {
+        discard;
+    }
+}

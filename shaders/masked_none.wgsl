@@ -1,0 +1,1 @@
+fn discard_masked(alpha: f32) {}

@@ -1,0 +1,48 @@
+// Material of the renderer in the metallic-roughness model, and its depth pass. The model is group 1.
+
+// Layout of FullMaterialUniform in gpuskin-rt/src/render/material.rs.
+struct Material {
+    base_color: vec4<f32>,
+    emissive: vec3<f32>,
+    alpha_cutoff: f32,
+    metallic: f32,
+    roughness: f32,
+    occlusion_strength: f32,
+    normal_scale: f32,
+}
+
+@group(2) @binding(0) var<uniform> material: Material;
+
+@vertex
+fn vertex(input: GpuskinInput) -> Varyings {
+    let skinned = gpuskin_skin_vertex(input, gpuskin_scene.time);
+    var varyings: Varyings;
+    varyings.position = gpuskin_view.view_proj * vec4<f32>(skinned.position, 1.0);
+    varyings.uv = skinned.uv;
+    varyings.color = skinned.color;
+    varyings.from_eye = skinned.position - gpuskin_view.eye;
+    set_directions(&varyings, skinned);
+    return varyings;
+}
+
+struct DepthVaryings {
+    @invariant @builtin(position) position: vec4<f32>,
+    @location(0) uv: vec2<f32>,
+    @location(1) alpha: f32,
+}
+
+// For shadow maps and depth passes, without a fragment shader or with fragment_depth_masked.
+@vertex
+fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
+    let skinned = gpuskin_skin_vertex(input, gpuskin_scene.time);
+    let position = gpuskin_view.view_proj * vec4<f32>(skinned.position, 1.0);
+    return DepthVaryings(position, skinned.uv, skinned.color.a);
+}
+
+@fragment
+fn fragment_depth_masked(varyings: DepthVaryings) {
+    let color = material.base_color * base_color_texel(varyings.uv);
+    if (color.a * varyings.alpha < material.alpha_cutoff) {
+        discard;
+    }
+}

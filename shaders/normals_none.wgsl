@@ -1,0 +1,2 @@
+// Unlit: no normals.
+fn set_directions(varyings: ptr<function, Varyings>, skinned: GpuskinSkinned) {}
