@@ -25,7 +25,7 @@ const WEBGL2_ERROR: f64 = 5e-5;
 /// Fraction of the pixels that may differ from native lavapipe by more than 2 of 255.
 const MAX_STRAY_PIXELS: f64 = 0.01;
 /// Greatest CPU time of 10,000 instances per frame beyond an empty frame, milliseconds.
-const MAX_FRAME_MS: f64 = 2.0;
+const MAX_FRAME_MS: f64 = 1.0;
 
 /// Need of a served page and of a browser.
 const BROWSER: Need = Need { variable: "GPUSKIN_REQUIRE_BROWSER", missing: missing_browser };

@@ -67,7 +67,7 @@ function banner(report) {
 function overview(report) {
   if (!report.models.length) return [];
   const canvas = element("canvas", { "aria-label": "treemap of bytes by model and kind of data" });
-  const hint = element("div", { class: "hint" }, "Area is bytes of files. Click a model to see it in detail.");
+  const hint = element("div", { class: "hint" }, "Area is bytes of files, and within animations frames of clips. Click a model to see it in detail.");
   const totals = new Map();
   for (const model of report.models) for (const data of shipped(model, state.format)) totals.set(data.kind, (totals.get(data.kind) || 0) + data.bytes);
   const keys = KINDS.filter((kind) => totals.has(kind)).map((kind) => {
@@ -93,13 +93,17 @@ function overview(report) {
     return find(event.clientX - box.left, event.clientY - box.top);
   };
   canvas.addEventListener("pointermove", (event) => {
-    const item = at(event);
-    if (!item) return;
-    hint.replaceChildren(modelTitle(item.model), ": " + item.data.map((data) => data.kind + " " + bytes(data.bytes)).join(", "));
+    const found = at(event);
+    if (!found) return;
+    const { item, clip } = found;
+    const share = clip ? digits((100 * clip.frames) / Math.max(1, item.model.texture.frames)) + " % of the frames" : "";
+    hint.replaceChildren(
+      modelTitle(item.model), ": " + item.data.map((data) => data.kind + " " + bytes(data.bytes)).join(", "),
+      ...(clip ? ["; clip ", name(clip.name, 60), `: ${counted(clip.frames, "frame", "frames")}, ${share}`] : []));
   });
   canvas.addEventListener("click", (event) => {
-    const item = at(event);
-    if (item) pick(item.index);
+    const found = at(event);
+    if (found) pick(found.item.index);
   });
   state.draw = draw;
   const error = (kind) => ({

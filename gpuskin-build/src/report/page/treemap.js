@@ -1,4 +1,4 @@
-// Treemap of bytes: models, and in each model the kinds of data.
+// Treemap of bytes: models, in each model the kinds of data, and in its animation the clips.
 
 const KINDS = ["animation", "vertices", "indices", "levels of detail", "rest pose", "other", "textures"];
 const KIND_COLORS = { "levels of detail": "levels", "rest pose": "rest" };
@@ -48,7 +48,7 @@ function squarify(items, x, y, width, height, place) {
   }
 }
 
-// Draws the treemap. Returns a function from a position to the model and the data there.
+// Draws the treemap. Returns a function from a position to the model and the clip there.
 function drawTreemap(canvas, models, format) {
   const width = canvas.clientWidth, height = Math.max(220, Math.min(440, Math.round(width * 0.36)));
   const scale = window.devicePixelRatio || 1;
@@ -73,6 +73,18 @@ function drawTreemap(canvas, models, format) {
     while (context.measureText(shown).width > most && shown.length > 1) shown = shown.slice(0, -2) + "\u2026";
     if (shown.length > 1) context.fillText(shown, x, y);
   };
+  // Clips by their number of frames. The kind and the bytes are written above them.
+  const drawClips = (item, x, y, w, h) => {
+    const clips = item.model.clips.map((clip) => ({ clip, size: clip.frames })).sort((a, b) => b.size - a.size);
+    const head = h > 60 ? 34 : 0;
+    squarify(clips, x, y + head, w, h - head, ({ clip }, x, y, w, h) => {
+      context.strokeStyle = "rgb(255 255 255 / 35%)";
+      context.strokeRect(x + 0.5, y + 0.5, Math.max(0, w - 1), Math.max(0, h - 1));
+      context.fillStyle = "#fff";
+      if (head && h > 18) write(plain(clip.name, 40), x + 5, y + 14, w - 10);
+      placed.push({ item, clip, x, y, w, h });
+    });
+  };
   squarify(items, 0, 0, width, height, (item, x, y, w, h) => {
     const head = w > 60 && h > 44 ? 20 : 0;
     const gap = w > 6 && h > 6 ? 1 : 0;
@@ -92,8 +104,9 @@ function drawTreemap(canvas, models, format) {
       context.font = "11px " + font;
       if (h > 18) write(one.kind, x + 5, y + 14, w - 10);
       if (h > 34) write(bytes(one.bytes), x + 5, y + 28, w - 10);
+      if (one.kind === "animation" && w > 8 && h > 8) drawClips(item, x, y, w - 1, h - 1);
     });
-    placed.push({ item, x, y, w, h });
+    placed.push({ item, clip: null, x, y, w, h });
   });
-  return (x, y) => placed.find((at) => x >= at.x && x < at.x + at.w && y >= at.y && y < at.y + at.h)?.item;
+  return (x, y) => placed.find((at) => x >= at.x && x < at.x + at.w && y >= at.y && y < at.y + at.h) ?? null;
 }
