@@ -12,8 +12,11 @@ use crate::scene::Scene;
 
 pub(crate) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Samples per pixel.
-pub(crate) const SAMPLES: u32 = 4;
+/// Samples per pixel. On GL (Mesa llvmpipe), a second pass over a multisampled target finds it empty; the cause is
+/// unknown.
+pub(crate) fn samples(device: &wgpu::Device) -> u32 {
+    if device.adapter_info().backend == wgpu::Backend::Gl { 1 } else { 4 }
+}
 
 /// Light of the scene: a low sun from the left.
 pub const LIGHT: Light = Light {
@@ -64,7 +67,7 @@ impl Stage {
             RendererDescriptor {
                 color_format: format,
                 depth_format: Some(DEPTH),
-                sample_count: SAMPLES,
+                sample_count: samples(device),
                 shading: Shading::MetallicRoughness(features),
                 occlusion: true,
                 ..Default::default()
@@ -120,17 +123,19 @@ impl Stage {
     }
 }
 
-/// Multisampled colour and depth.
+/// Colour and depth.
 #[derive(Debug)]
 struct Targets {
     size: [u32; 2],
-    color: wgpu::TextureView,
+    /// Multisampled colour; `None` where the picture is drawn directly.
+    color: Option<wgpu::TextureView>,
     depth: wgpu::TextureView,
 }
 
 impl Targets {
     fn new(device: &wgpu::Device, format: wgpu::TextureFormat, size: [u32; 2]) -> Self {
-        Self { size, color: target(device, "color", size, format), depth: target(device, "depth", size, DEPTH) }
+        let color = (samples(device) > 1).then(|| target(device, "color", size, format));
+        Self { size, color, depth: target(device, "depth", size, DEPTH) }
     }
 
     fn begin<'e>(&self, encoder: &'e mut wgpu::CommandEncoder, picture: &wgpu::TextureView) -> wgpu::RenderPass<'e> {
@@ -152,9 +157,9 @@ impl Targets {
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("crowds, ground and sky"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: &self.color,
+                view: self.color.as_ref().unwrap_or(picture),
                 depth_slice: None,
-                resolve_target: Some(picture),
+                resolve_target: self.color.is_some().then_some(picture),
                 ops: wgpu::Operations { load: color, store: wgpu::StoreOp::Store },
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
@@ -167,7 +172,7 @@ impl Targets {
     }
 }
 
-/// Creates a multisampled render target; [`CrowdRenderer::reveal`] reads that of depth.
+/// Creates a render target; [`CrowdRenderer::reveal`] reads that of depth.
 fn target(
     device: &wgpu::Device,
     label: &str,
@@ -178,7 +183,7 @@ fn target(
         label: Some(label),
         size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
         mip_level_count: 1,
-        sample_count: SAMPLES,
+        sample_count: samples(device),
         dimension: wgpu::TextureDimension::D2,
         format,
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,

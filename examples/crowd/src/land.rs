@@ -124,7 +124,7 @@ fn pipeline(
             stencil: Default::default(),
             bias: Default::default(),
         }),
-        multisample: wgpu::MultisampleState { count: frame::SAMPLES, ..Default::default() },
+        multisample: wgpu::MultisampleState { count: frame::samples(device), ..Default::default() },
         fragment: Some(wgpu::FragmentState {
             module: &module,
             entry_point: None,
