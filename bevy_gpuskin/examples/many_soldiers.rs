@@ -24,6 +24,7 @@ use bevy::render::RenderPlugin;
 use bevy::render::gpu_readback::{Readback, ReadbackComplete};
 use bevy::render::render_resource::{PollType, TextureFormat, TextureUsages};
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
+use bevy::render::settings::{WgpuFeatures, WgpuSettings};
 use bevy::window::ExitCondition;
 use bevy_gpuskin::gpuskin_rt::tools::CpuModel;
 use bevy_gpuskin::gpuskin_rt::{BakedModel, CrowdDescriptor, Instance, Time as GpuskinTime};
@@ -72,7 +73,14 @@ fn main() -> ExitCode {
     }
     let mut app = App::new();
     let window = WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() };
-    let plugins = DefaultPlugins.set(RenderPlugin { synchronous_pipeline_compilation: !in_window, ..default() });
+    // Mesa's llvmpipe 22.3, which draws pictures where there is no GPU, applies the count of such a draw to later indirect
+    // draws of the same pass.
+    let disabled_features = (!in_window && !options.bench).then_some(WgpuFeatures::MULTI_DRAW_INDIRECT_COUNT);
+    let plugins = DefaultPlugins.set(RenderPlugin {
+        synchronous_pipeline_compilation: !in_window,
+        render_creation: WgpuSettings { disabled_features, ..default() }.into(),
+        ..default()
+    });
     app.add_plugins(if in_window { plugins } else { headless(plugins.set(window)) });
     let crowd = CrowdDescriptor { capacity: options.count, ..default() };
     app.add_plugins(CharacterPlugin::<Soldier>::with_crowd(crowd))

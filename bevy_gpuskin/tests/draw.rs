@@ -3,7 +3,9 @@
 mod common;
 
 use bevy::camera::visibility::RenderLayers;
+use bevy::core_pipeline::prepass::MotionVectorPrepass;
 use bevy::light::CascadeShadowConfigBuilder;
+use bevy::pbr::ScreenSpaceAmbientOcclusion;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy_gpuskin::gpuskin_rt::{Clip, Instance};
@@ -30,6 +32,15 @@ fn placed() -> Vec<Placed> {
         tint: if i % 5 == 2 { Color::linear_rgb(1.0, 0.5, 0.25) } else { Color::WHITE },
     };
     (0..12).map(of).collect()
+}
+
+/// Transform of an instance.
+fn of(transform: Transform) -> bevy_gpuskin::gpuskin_rt::Transform {
+    bevy_gpuskin::gpuskin_rt::Transform {
+        translation: transform.translation.into(),
+        rotation: transform.rotation.into(),
+        scale: transform.scale.x,
+    }
 }
 
 /// An app with ground, lights with shadows, fog and a camera.
@@ -77,12 +88,7 @@ fn characters_are_lit_and_shadowed_as_standard_meshes_are() {
 
     let (mut app, image) = scene();
     for Placed { transform, clip, phase, tint } in placed() {
-        let placed = bevy_gpuskin::gpuskin_rt::Transform {
-            translation: transform.translation.into(),
-            rotation: transform.rotation.into(),
-            scale: transform.scale.x,
-        };
-        let instance = Instance::at([0.0; 3]).with_transform(placed).play(clip).phase(phase);
+        let instance = Instance::at([0.0; 3]).with_transform(of(transform)).play(clip).phase(phase);
         let record = instance.record(&bevy_gpuskin_sample_models::models::SOLDIER.meta, start.into());
         control::spawn::<Soldier>(&mut app, &record, tint, time);
     }
@@ -172,4 +178,70 @@ fn cameras_of_other_layers_draw_no_characters() {
     app.world_mut().entity_mut(camera).insert(RenderLayers::layer(1));
     common::settle(&mut app);
     assert_eq!(common::different(&empty, &common::read(&mut app, &image)), 0);
+}
+
+/// Draws the placed characters, or the control, with a camera that has a prepass and ambient occlusion.
+fn with_prepass(control: bool) -> Vec<[u8; 4]> {
+    let (mut app, image) = scene();
+    let camera = app.world_mut().query_filtered::<Entity, With<Camera3d>>().single(app.world()).unwrap();
+    app.world_mut().entity_mut(camera).insert((Msaa::Off, ScreenSpaceAmbientOcclusion::default(), MotionVectorPrepass));
+    app.world_mut().insert_resource(GlobalAmbientLight { brightness: 2000.0, ..default() });
+    for Placed { transform, clip, phase, tint } in placed() {
+        if control {
+            let instance = Instance::at([0.0; 3]).with_transform(of(transform)).play(clip).phase(phase).speed(0.0);
+            let record = instance.record(&bevy_gpuskin_sample_models::models::SOLDIER.meta, 0.0.into());
+            control::spawn::<Soldier>(&mut app, &record, tint, 0.0);
+        } else {
+            app.world_mut().spawn((Character::playing(clip).phase(phase).speed(0.0).tinted(tint), transform));
+        }
+    }
+    common::settle(&mut app);
+    common::read(&mut app, &image)
+}
+
+#[test]
+fn prepass_has_the_depth_and_normals_of_standard_meshes() {
+    let [characters, control] = [false, true].map(with_prepass);
+    common::save("prepass.png", &characters);
+    common::save("prepass-control.png", &control);
+    let different = common::different(&characters, &control);
+    println!("{different} of {} pixels differ by more than 1/255", control.len());
+    assert!(different * 1000 <= control.len(), "{different} pixels differ");
+}
+
+/// Draws rows of soldiers on a ground. Returns the number of pixels that show them, and their number per level of detail.
+fn rows(lod_error: f32) -> (usize, Vec<u64>) {
+    let mut app = common::app();
+    app.add_plugins((GpuskinPlugin { lod_error, ..default() }, CharacterPlugin::<Soldier>::default()));
+    common::start(&mut app);
+    let image = common::target(&mut app);
+    let camera = common::camera(&image, Vec3::new(0.0, 5.0, 12.0), Vec3::new(0.0, 0.0, -4.0));
+    let camera = app.world_mut().spawn(camera).id();
+    // Meshes of Bevy in the same pass.
+    let ground = app.world_mut().resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(90.0, 90.0));
+    let grey = app.world_mut().resource_mut::<Assets<StandardMaterial>>().add(StandardMaterial {
+        base_color: Color::WHITE,
+        unlit: true,
+        ..default()
+    });
+    app.world_mut().spawn((Mesh3d(ground), MeshMaterial3d(grey)));
+    common::settle(&mut app);
+    let empty = common::read(&mut app, &image);
+    let place = |i: u32| Transform::from_xyz((i % 6) as f32 * 1.6 - 4.0, 0.0, (i / 6) as f32 * -4.0 + 6.0);
+    let soldiers: Vec<_> = (0..60).map(|i| (Character::playing(clips::SOLDIER_IDLE).speed(0.0), place(i))).collect();
+    app.world_mut().spawn_batch(soldiers);
+    common::settle(&mut app);
+    let shown = common::different(&empty, &common::read(&mut app, &image));
+    let renderer = app.sub_app(RenderApp).world().resource::<CharacterRenderer>();
+    let crowd = renderer.crowd::<Soldier>().unwrap();
+    (shown, crowd.count_drawn(renderer.renderer(), renderer.view_of(camera).unwrap()).unwrap().lods)
+}
+
+#[test]
+fn all_levels_of_detail_are_drawn() {
+    let ((shown, lods), (finest, all_finest)) = (rows(1.0), rows(0.0));
+    println!("{lods:?} cover {shown} pixels; {all_finest:?} cover {finest}");
+    assert!(lods.iter().filter(|count| **count > 0).count() > 1, "{lods:?}");
+    assert_eq!(lods.iter().sum::<u64>(), all_finest[0]);
+    assert!(shown.abs_diff(finest) * 50 < finest, "{shown} pixels show soldiers, {finest} in the finest level");
 }
