@@ -97,6 +97,7 @@ impl Scene {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         renderer.prepare_view(&gpu.queue, *sun, &of_sun).unwrap();
         renderer.prepare(&gpu.queue, &mut encoder, &main, 4.5 + f64::from(turn) * 0.21).unwrap();
+        renderer.draw_shadows(&mut encoder);
         canvas[0].pass(&mut encoder, |pass| renderer.draw(pass));
         canvas[1].pass(&mut encoder, |pass| renderer.draw_view(pass, *sun));
         if occlusion {
@@ -143,6 +144,15 @@ fn assert_same(scenes: &mut Scenes, turn: u32, merged: usize, what: &str) {
             }
         }
     }
+}
+
+pub fn batched_pictures_in_the_full_material_match_single_crowds() {
+    let models: Vec<_> = (0..MODELS).map(test_model).collect();
+    let shadows = ShadowDescriptor { cascades: 2, size: 256, distance: 60.0, caster_distance: 40.0 };
+    let features = LightingFeatures { shadows: Some(shadows), fog: true, tone_mapping: ToneMapping::Neutral };
+    let descriptor = RendererDescriptor { shading: Shading::MetallicRoughness(features), ..Default::default() };
+    let mut scenes = scenes(&models, &descriptor).expect(DEVICE);
+    (0..3).for_each(|turn| assert_same(&mut scenes, turn, MODELS, "metallic-roughness"));
 }
 
 pub fn batched_pictures_match_single_crowds() {

@@ -37,6 +37,7 @@ use gpuskin_test_harness::{run, test};
 fn main() -> std::process::ExitCode {
     run([
         test!(batch::batched_pictures_match_single_crowds, VULKAN),
+        test!(batch::batched_pictures_in_the_full_material_match_single_crowds, VULKAN),
         test!(batch::thousands_of_models_and_new_views_match_single_crowds, VULKAN),
         test!(batch::crowds_leave_their_batch_and_keep_their_picture, VULKAN),
         test!(batch::revealed_instances_of_a_batch_match_single_crowds, VULKAN),

@@ -1,7 +1,7 @@
 //! Measures the promises of this project, each compared with its baseline in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [models] [moving] [flock] [fill] [foxes] [million]
+//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [models] [material] [moving] [flock] [fill] [foxes] [million]
 //!               [--manifest FILE] [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
 //! ```
 
@@ -55,7 +55,7 @@ pub(crate) struct Options {
     svg: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "bake",
     "textures",
     "normals",
@@ -67,6 +67,7 @@ const SECTIONS: [&str; 16] = [
     "draw",
     "influences",
     "models",
+    "material",
     "moving",
     "flock",
     "fill",
@@ -77,11 +78,11 @@ const SECTIONS: [&str; 16] = [
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, models, moving, flock, fill, foxes, million [default: all].
+Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, models, material, moving, flock, fill, foxes, million [default: all].
 
   --manifest FILE    manifest of the sample models
   --models FOLDER    folder of glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
-  --count N,N,..     draw, models, moving, flock, foxes, million: numbers of instances, one table per number
+  --count N,N,..     draw, models, material, moving, flock, foxes, million: numbers of instances, one table per number
   --vertices N,N,..  draw: tubes of N vertices and 64 bones instead of the sample models
   --bevy FILE        foxes: program of xtask/bench-bevy to compare with
   --json FILE        writes the printed tables as JSON
@@ -130,6 +131,9 @@ fn run(options: &Options) -> Result<(), String> {
         }
         if wanted("influences") {
             draw::influences::measure(&context, options)?;
+        }
+        if wanted("material") {
+            draw::material::measure(&context, options)?;
         }
         if wanted("models") {
             draw::models::measure(&context, options)?;

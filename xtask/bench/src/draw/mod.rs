@@ -10,6 +10,7 @@ mod fixed;
 pub(crate) mod flock;
 mod gpu;
 pub(crate) mod influences;
+pub(crate) mod material;
 pub(crate) mod models;
 pub(crate) mod moving;
 mod naive;

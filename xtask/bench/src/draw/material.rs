@@ -1,0 +1,108 @@
+//! GPU frame times of the built-in material: diffuse, metallic-roughness, and the share of each feature, over the
+//! same instances. The last row draws cached poses: vertices that are skinned already, as static meshes are.
+
+use gpuskin_rt::internals::{
+    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Fog, FogDensity, Instance, Lighting,
+    LightingFeatures, Model, PoseSharing, RendererDescriptor, Repeat, Shading, ShadowDescriptor, ToneMapping,
+};
+
+use super::gpu::{Frame, SIZE, Timer};
+use crate::Options;
+use crate::context::Context;
+use crate::report::{compared, heading, median};
+
+const FRAMES: usize = 31;
+/// Frames on a software renderer.
+const SOFTWARE_FRAMES: usize = 5;
+/// Distance between instances, metres.
+const SPACING: f32 = 1.4;
+
+/// Rows: name, features of the metallic-roughness model, and whether poses are cached.
+fn rows() -> [(&'static str, Shading, bool); 6] {
+    let shadows = Some(ShadowDescriptor { cascades: 4, ..Default::default() });
+    let plain = LightingFeatures::default();
+    let air = LightingFeatures { fog: true, tone_mapping: ToneMapping::Neutral, ..plain.clone() };
+    let shadowed = LightingFeatures { shadows: shadows.clone(), ..plain.clone() };
+    let all = LightingFeatures { shadows, ..air.clone() };
+    [
+        ("diffuse", Shading::Diffuse, false),
+        ("metallic-roughness", Shading::MetallicRoughness(plain), false),
+        ("  with fog and tone mapping", Shading::MetallicRoughness(air), false),
+        ("  with four shadow cascades, drawn and received", Shading::MetallicRoughness(shadowed), false),
+        ("  with all of them", Shading::MetallicRoughness(all.clone()), false),
+        ("  with all of them, cached poses of a time grid", Shading::MetallicRoughness(all), true),
+    ]
+}
+
+pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String> {
+    let usual = [if context.is_software() { 200 } else { 10_000 }];
+    let counts = if options.counts.is_empty() { &usual[..] } else { &options.counts };
+    let model = context.models.iter().find(|model| model.meta.encoding.needs_compute());
+    let model = model.ok_or("no model in local-packed")?;
+    counts.iter().try_for_each(|count| table(context, model, *count))
+}
+
+fn table(context: &Context, model: &Model, count: u32) -> Result<(), String> {
+    heading(&format!("material: {count} instances of {}, {} x {}", model.meta.name, SIZE[0], SIZE[1]));
+    let rows = rows();
+    let renderers = rows.iter().map(|(_, shading, cached)| renderer(context, model, count, shading, *cached));
+    let mut renderers = renderers.collect::<Result<Vec<_>, _>>()?;
+    let (target, timer) = (Frame::new(&context.device), Timer::new(context));
+    let mut times = vec![Vec::new(); rows.len()];
+    let across = (count as f32).sqrt() * SPACING;
+    let aspect = SIZE[0] as f32 / SIZE[1] as f32;
+    let eye = [0.0, across * 0.5, across * 0.75];
+    let camera = Camera::perspective_look_at(eye, [0.0; 3], 0.9, aspect, 0.1, across * 4.0).with_height(SIZE[1]);
+    for frame in 0..if context.is_software() { SOFTWARE_FRAMES } else { FRAMES } {
+        // Interleaved, so that clock rates and other load on the machine affect all alike.
+        for ((renderer, _), times) in renderers.iter_mut().zip(&mut times) {
+            let mut encoder = context.device.create_command_encoder(&Default::default());
+            timer.as_ref().inspect(|timer| timer.mark(&mut encoder, 0));
+            let time = 10.0 + frame as f64 / 60.0;
+            renderer.prepare(&context.queue, &mut encoder, &camera, time).map_err(|e| e.to_string())?;
+            renderer.draw_shadows(&mut encoder);
+            target.pass(&mut encoder, |pass| renderer.draw(pass));
+            let (seconds, _) = Timer::submit_timed(timer.as_ref(), context, encoder)?;
+            // The first frames upload all instances, and fill the cache.
+            if frame > 1 {
+                times.push(seconds);
+            }
+        }
+    }
+    let medians: Vec<f64> = times.into_iter().map(median).collect();
+    for ((name, ..), seconds) in rows.iter().zip(&medians) {
+        compared(name, *seconds, ("diffuse", medians[0]), None);
+    }
+    let [.., all, cached] = medians[..] else { return Ok(()) };
+    compared("own poses over cached poses", all, ("cached", cached), None);
+    Ok(())
+}
+
+fn renderer(
+    context: &Context,
+    model: &Model,
+    count: u32,
+    shading: &Shading,
+    cached: bool,
+) -> Result<(CrowdRenderer, Crowd<Dynamic>), String> {
+    let failed = |e: gpuskin_rt::internals::Error| e.to_string();
+    let descriptor = RendererDescriptor { shading: shading.clone(), ..Default::default() };
+    let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
+    let density = FogDensity::Exponential { density: 0.01 };
+    let fog = Fog { color: [0.5; 3], sun_glow: [0.0; 3], density };
+    renderer.set_lighting(&Lighting { fog, ..Default::default() });
+    let descriptor = CrowdDescriptor {
+        capacity: count,
+        time_grid: cached.then_some(1.0 / 30.0),
+        sharing: PoseSharing::Always,
+        ..Default::default()
+    };
+    let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
+    let (side, clips) = (f64::from(count).sqrt().ceil() as u32, model.meta.clips.len() as u32);
+    for i in 0..count {
+        let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
+        let instance = Instance::at([x, 0.0, z]).facing(i as f32 * 2.4).play(Clip::new((i % clips) as u16));
+        crowd.spawn(instance.phase(i as f32 * 0.618).repeat(Repeat::Loop));
+    }
+    Ok((renderer, crowd))
+}
