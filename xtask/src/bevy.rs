@@ -24,7 +24,7 @@ fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// Returns what is missing for [`test`].
+/// Returns what is missing for [`test()`].
 pub(crate) fn lacks() -> Option<String> {
     let runs = |subcommand: &str| {
         let mut command = cargo(&[subcommand, "--version"]);
