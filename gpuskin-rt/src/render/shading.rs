@@ -9,7 +9,7 @@ use crate::shader::material::LightingCode;
 #[non_exhaustive]
 pub enum Shading {
     /// Base colour and emitted light, in the light of a sun that wraps around and ambient light from above and
-    /// below: [`Light`]. The cheapest, for distant crowds and weak devices.
+    /// below: [`Light`](crate::Light). The cheapest, for distant crowds and weak devices.
     #[default]
     Diffuse,
     /// glTF's metallic-roughness model with normal, occlusion and emissive textures, in the light of
