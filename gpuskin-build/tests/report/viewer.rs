@@ -67,6 +67,8 @@ pub fn the_model_plays_in_the_page() {
     let names = browser.script("return viewer.model.clips.map((clip) => clip.name)");
     let walk = names.as_array().unwrap().iter().position(|name| name == "walk").expect("the soldier walks");
     let duration = browser.script(&format!("return viewer.model.clips[{walk}].seconds")).as_f64().unwrap();
+    // The camera's distance is that of the page's clip.
+    browser.script(&format!("viewer.clip = {walk}"));
     let at = |seconds: f64| Picture::of(&browser, &json!({ "clip": walk, "seconds": seconds }));
     let first = at(0.0);
     let half = at(0.25 * duration);
@@ -96,7 +98,7 @@ pub fn the_model_plays_in_the_page() {
     }
     // Errors of the vertices, of which the brightest colour is that of the clip's error at frames.
     let shown = browser.script(&format!(
-        "viewer.clip = {walk}; const frame = new wasm_bindgen.Frame(); setFrame(frame); frame.errors = true;
+        "const frame = new wasm_bindgen.Frame(); setFrame(frame); frame.errors = true;
          return [viewer.program.draw(frame)[2], Math.fround(viewer.model.clips[{walk}].encoding.max)]"
     ));
     assert_eq!(shown[0], shown[1]);
