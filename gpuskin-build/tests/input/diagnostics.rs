@@ -70,7 +70,9 @@ fn every_code_is_used() {
         for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 sources(&path, all);
-            } else if !path.ends_with("diagnostic/code.rs") {
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && !path.ends_with("diagnostic/code.rs")
+            {
                 all.push(path);
             }
         }
