@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         test!(watch::a_port_in_use_is_an_error_with_a_remedy),
         test!(watch::an_edited_clip_reaches_the_page_and_a_failure_keeps_the_last_bake),
         #[cfg(unix)]
-        test!(watch::an_interrupt_ends_it_and_leaves_whole_files),
+        test!(watch::a_signal_ends_it_and_leaves_whole_files),
         test!(watch::only_this_machine_is_answered),
     ])
 }

@@ -156,14 +156,15 @@ pub fn a_port_in_use_is_an_error_with_a_remedy() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// In a pipe, the address is all that is printed, and an interrupt ends the command at once.
+/// In a pipe, the address is all that is printed, and a signal ends the command at once. Not the interrupt of a
+/// terminal, which shells let background jobs ignore.
 #[cfg(unix)]
-pub fn an_interrupt_ends_it_and_leaves_whole_files() {
+pub fn a_signal_ends_it_and_leaves_whole_files() {
     let place = Place::new(&manifest_of(&["pole"]));
     let mut watch = Watch::start(&place);
     watch.events("").next();
     let id = watch.process.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     watch.process.wait().unwrap();
     let mut rest = String::new();
     watch.output.read_to_string(&mut rest).unwrap();
