@@ -36,7 +36,7 @@ const HEIGHT: u32 = 1080;
 /// Distance between soldiers, metres.
 const SPACING: f32 = 1.6;
 
-/// What is drawn.
+/// Scene that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drawn {
     Characters,

@@ -6,7 +6,7 @@ use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
 use gpuskin_rt::{BakedModel, Clip, Instance, Part, Repeat, Transition};
 
-use crate::outbox::Outbox;
+use crate::outbox::{Command, Outbox, Slot};
 
 /// A character of a baked model: one entity, drawn where its [`GlobalTransform`] is.
 ///
@@ -56,21 +56,6 @@ pub struct Character<M: BakedModel> {
 pub(crate) enum State<M> {
     New(Box<Instance<M>>),
     Spawned(Slot),
-}
-
-/// Number of a character within its model, by which the renderer finds its instance.
-pub(crate) type Slot = u32;
-
-/// A change of a spawned character.
-#[derive(Debug)]
-pub(crate) enum Command<M> {
-    Play(Clip<M>, Transition),
-    Speed(f32),
-    Seek(f64),
-    Pause(bool),
-    Tint([f32; 4]),
-    Custom([u32; 2]),
-    Part(Part<M>, bool),
 }
 
 /// Before the character is spawned. Afterwards, these have no effect: use the methods below.

@@ -5,6 +5,7 @@
 mod guide {}
 
 mod character;
+mod collect;
 mod outbox;
 mod plugin;
 mod render;

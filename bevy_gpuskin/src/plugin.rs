@@ -7,7 +7,8 @@ use bevy::prelude::*;
 use bevy::transform::TransformSystems;
 use gpuskin_rt::{BakedModel, CrowdDescriptor};
 
-use crate::outbox::{Outbox, collect};
+use crate::collect::collect;
+use crate::outbox::Outbox;
 use crate::render;
 
 /// Options that all models share. [`CharacterPlugin`] adds it with its defaults, if it is not there.

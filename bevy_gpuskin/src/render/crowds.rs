@@ -12,8 +12,7 @@ use gpuskin_rt::{
 
 use super::material::{Materials, PartMaterial};
 use crate::GpuskinPlugin;
-use crate::character::Command;
-use crate::outbox::{Batch, Outbox};
+use crate::outbox::{Batch, Command, Outbox};
 
 /// Options of the renderer.
 #[derive(Resource, Debug)]

@@ -15,7 +15,7 @@ use gpuskin_rt::pipeline::CustomDraw;
 use super::crowds::{CharacterRenderer, DrawnCrowd};
 use super::pipelines::PartPipelines;
 use super::shader::MODEL_GROUP;
-use super::views::Views;
+use super::view_draws::Views;
 
 /// Draws in the main pass.
 pub(super) type DrawForward = (SetMeshViewBindGroup<0>, SetMeshViewBindingArrayBindGroup<1>, DrawCharacters<true>);

@@ -50,7 +50,7 @@ impl MaterialUniform {
     }
 }
 
-/// What selects the pipeline of a material.
+/// Part of a pipeline key that a material decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct MaterialClass {
     pub(super) double_sided: bool,
@@ -65,7 +65,7 @@ pub(super) struct PartMaterial {
     pub(super) bind_group: wgpu::BindGroup,
 }
 
-/// What all materials share.
+/// Resources that all materials share.
 #[derive(Debug)]
 pub(super) struct Materials {
     /// Time of the frame and of the previous frame.

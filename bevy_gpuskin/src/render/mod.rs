@@ -3,6 +3,7 @@
 //! | module | does |
 //! |---|---|
 //! | `crowds` | applies the batches of the main world to crowds |
+//! | `view_draws` | views of gpuskin, and pipelines of each |
 //! | `views` | gives each camera and shadow map a view of gpuskin, and queues its phase item |
 //! | `draw` | draws all crowds in a phase |
 //! | `pipelines` | pipelines of a view |
@@ -14,6 +15,7 @@ mod draw;
 mod material;
 mod pipelines;
 mod shader;
+mod view_draws;
 mod views;
 
 use bevy::core_pipeline::core_3d::Opaque3d;
@@ -46,7 +48,7 @@ pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
         .insert_resource(crowds::Options(options.clone()))
         .insert_resource(views::PhaseEntity(entity))
         .init_resource::<pipelines::Pipelines>()
-        .init_resource::<views::Views>()
+        .init_resource::<view_draws::Views>()
         .add_render_command::<Opaque3d, draw::DrawForward>()
         .add_render_command::<Opaque3dPrepass, draw::DrawPrepass>()
         .add_render_command::<Shadow, draw::DrawPrepass>()

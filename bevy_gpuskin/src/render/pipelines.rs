@@ -21,7 +21,7 @@ use super::crowds::DrawnCrowd;
 use super::material::{self, MaterialClass};
 use super::shader::{Pass, Shaders};
 
-/// What selects a pipeline.
+/// Key of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     pass: Pass,
@@ -166,7 +166,7 @@ fn mesh_layout(layouts: &mut MeshVertexBufferLayouts, tangents: bool) -> MeshVer
     mesh.get_mesh_vertex_buffer_layout(layouts)
 }
 
-/// What bevy_pbr's prepass pipeline is for a mesh, in the prepass of a camera or in a shadow map.
+/// Returns the prepass pipeline that bevy_pbr makes for a mesh, in the prepass of a camera or in a shadow map.
 fn prepass(base: &Base<'_>, key: Key, shader: Handle<Shader>) -> RenderPipelineDescriptor {
     let view = key.mesh_key();
     let has = |bits| view.contains(bits);

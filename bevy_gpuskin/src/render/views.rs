@@ -1,4 +1,4 @@
-//! Views: one of gpuskin for each camera and shadow map of Bevy.
+//! Gives each camera and shadow map of Bevy a view of gpuskin, and queues its phase items.
 
 use bevy::asset::{AssetId, AssetServer};
 use bevy::camera::visibility::RenderLayers;
@@ -11,7 +11,7 @@ use bevy::pbr::{
     LightEntity, LightKeyCache, MeshPipeline, MeshPipelineKey, PrepassPipeline, Shadow, ShadowBatchSetKey,
     ShadowBinKey, ViewKeyCache, ViewKeyPrepassCache,
 };
-use bevy::platform::collections::{HashMap, HashSet};
+use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy::render::mesh::allocator::MeshSlabs;
 use bevy::render::render_phase::{
@@ -21,57 +21,18 @@ use bevy::render::render_phase::{
 use bevy::render::render_resource::PipelineCache;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::sync_world::MainEntity;
-use bevy::render::view::{ExtractedView, RetainedViewEntity};
-use gpuskin_rt::{Camera, CrowdRenderer, View, wgpu};
+use bevy::render::view::ExtractedView;
+use gpuskin_rt::{Camera, View, wgpu};
 
 use super::crowds::CharacterRenderer;
 use super::draw::{DrawForward, DrawPrepass};
-use super::pipelines::{Base, PartPipelines, Pipelines};
+use super::pipelines::{Base, Pipelines};
 use super::shader::{Pass, imports_are_loaded};
+use super::view_draws::{ViewDraw, Views};
 
 /// Main-world entity of the phase items.
 #[derive(Resource, Debug)]
 pub(crate) struct PhaseEntity(pub(crate) Entity);
-
-/// How one of Bevy's views is drawn.
-#[derive(Debug)]
-pub(super) struct ViewDraw {
-    pub(super) view: View,
-    camera: Camera,
-    /// Pipelines of the main pass: by crowd, by material.
-    pub(super) forward: Vec<Vec<PartPipelines>>,
-    /// Pipelines of the prepass or shadow map, likewise.
-    pub(super) prepass: Vec<Vec<PartPipelines>>,
-}
-
-/// Views of this frame, and those of gpuskin that are free.
-#[derive(Resource, Debug, Default)]
-pub(crate) struct Views {
-    pub(super) draws: HashMap<RetainedViewEntity, ViewDraw>,
-    free: Vec<View>,
-    started: bool,
-    /// Whether Bevy has loaded its shaders.
-    can_draw: bool,
-}
-
-/// Number of views for which gpuskin culls.
-const CULLED_VIEWS: usize = 15;
-
-impl Views {
-    fn view_for(&mut self, renderer: &mut CrowdRenderer) -> View {
-        if !std::mem::replace(&mut self.started, true) {
-            return View::MAIN;
-        }
-        let view = self.free.pop().unwrap_or_else(|| renderer.add_view());
-        if self.draws.len() >= CULLED_VIEWS {
-            warn_once!(
-                "more than {CULLED_VIEWS} cameras and shadow maps show characters (a point light has 6): \
-                 all of them now draw all characters; let fewer lights cast shadows"
-            );
-        }
-        view
-    }
-}
 
 /// Camera that sees nothing.
 const BLIND: Camera = Camera { view_proj: [[0.0; 4]; 4], eye: [0.0; 3], height: 0.0 };

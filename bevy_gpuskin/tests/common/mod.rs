@@ -1,7 +1,5 @@
 //! An app without a window: renders into an image that the test reads.
 
-#![allow(dead_code)] // each test uses a part
-
 pub mod control;
 
 use std::path::Path;

@@ -1,0 +1,134 @@
+//! Collects the changes of characters.
+
+use bevy::prelude::*;
+use gpuskin_rt::BakedModel;
+
+use crate::character::{Character, State};
+use crate::outbox::Outbox;
+
+type Changes = Or<(Changed<GlobalTransform>, Changed<InheritedVisibility>)>;
+
+/// Collects what has changed in a frame. Characters that stand still cost a comparison of ticks.
+pub(crate) fn collect<M: BakedModel>(
+    mut outbox: ResMut<Outbox<M>>,
+    time: Res<Time<Virtual>>,
+    mut characters: Query<
+        (&mut Character<M>, Ref<GlobalTransform>, Ref<InheritedVisibility>),
+        Or<(Changed<Character<M>>, Changes)>,
+    >,
+) {
+    let outbox = &mut *outbox;
+    for (mut character, transform, visibility) in &mut characters {
+        // Taking the commands is no change.
+        let character = character.bypass_change_detection();
+        let slot = match &character.state {
+            &State::Spawned(slot) => {
+                if transform.is_changed() {
+                    outbox.current.moved.push(slot);
+                    outbox.current.transforms.push(of_global(&transform));
+                }
+                if visibility.is_changed() {
+                    outbox.current.shown.push((slot, visibility.get()));
+                }
+                slot
+            }
+            State::New(instance) => {
+                let instance = instance.with_transform(of_global(&transform));
+                let slot = outbox.spawn(if visibility.get() { instance } else { instance.invisible() });
+                character.state = State::Spawned(slot);
+                slot
+            }
+        };
+        outbox.current.commands.extend(character.commands.drain(..).map(|command| (slot, command)));
+    }
+    outbox.finish(time.elapsed_secs_f64());
+}
+
+/// Transform of an instance: of a scale that is not uniform, the mean of its axes.
+fn of_global(transform: &GlobalTransform) -> gpuskin_rt::Transform {
+    let (scale, rotation, translation) = transform.to_scale_rotation_translation();
+    gpuskin_rt::Transform {
+        translation: translation.to_array(),
+        scale: scale.abs().element_sum() / 3.0,
+        rotation: rotation.to_array(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_gpuskin_sample_models::{clips, models::Soldier};
+
+    use super::*;
+    use crate::Transition;
+    use crate::outbox::{Batch, Command};
+
+    fn app() -> App {
+        let mut app = App::new();
+        app.init_resource::<Outbox<Soldier>>().init_resource::<Time<Virtual>>();
+        app.add_systems(Update, collect::<Soldier>);
+        app
+    }
+
+    fn batches(app: &mut App) -> Vec<Batch<Soldier>> {
+        app.update();
+        app.world_mut().resource_mut::<Outbox<Soldier>>().take()
+    }
+
+    fn soldier() -> Character<Soldier> {
+        Character::playing(clips::SOLDIER_RUN)
+    }
+
+    #[test]
+    fn what_stands_still_sends_nothing() {
+        let mut app = app();
+        let entity = app.world_mut().spawn(soldier()).id();
+        let first = batches(&mut app);
+        assert_eq!((first.len(), first[0].spawned.len()), (1, 1));
+        assert!(first[0].moved.is_empty() && first[0].shown.is_empty() && first[0].commands.is_empty());
+        assert!(batches(&mut app).is_empty());
+
+        app.world_mut().get_mut::<Character<Soldier>>(entity).unwrap().play(clips::SOLDIER_DIE, Transition::cut());
+        let played = batches(&mut app);
+        assert!(matches!(played[0].commands[..], [(0, Command::Play(clip, _))] if clip == clips::SOLDIER_DIE));
+        assert!(played[0].spawned.is_empty() && played[0].moved.is_empty());
+        assert!(batches(&mut app).is_empty());
+    }
+
+    #[test]
+    fn moves_and_visibility_are_sent_once() {
+        let mut app = app();
+        let entity = app.world_mut().spawn(soldier()).id();
+        batches(&mut app);
+        *app.world_mut().get_mut::<GlobalTransform>(entity).unwrap() =
+            Transform::from_xyz(1.0, 2.0, 3.0).with_scale(Vec3::splat(2.0)).into();
+        *app.world_mut().get_mut::<InheritedVisibility>(entity).unwrap() = InheritedVisibility::HIDDEN;
+        let moved = batches(&mut app);
+        assert_eq!(moved[0].transforms, [gpuskin_rt::Transform::at([1.0, 2.0, 3.0]).scaled(2.0)]);
+        assert_eq!((&moved[0].moved[..], &moved[0].shown[..]), (&[0][..], &[(0, false)][..]));
+        assert!(batches(&mut app).is_empty());
+    }
+
+    #[test]
+    fn spawned_and_despawned_in_one_frame_sends_nothing() {
+        let mut app = app();
+        let entity = app.world_mut().spawn(soldier()).id();
+        app.world_mut().despawn(entity);
+        assert!(batches(&mut app).is_empty());
+    }
+
+    #[test]
+    fn slots_are_used_again_after_their_despawn() {
+        let mut app = app();
+        let entities: Vec<_> = (0..3).map(|_| app.world_mut().spawn(soldier()).id()).collect();
+        let spawned = batches(&mut app);
+        assert_eq!(spawned[0].spawned.iter().map(|(slot, _)| *slot).collect::<Vec<_>>(), [0, 1, 2]);
+        app.world_mut().despawn(entities[1]);
+        // Replacing a character starts it anew.
+        app.world_mut().entity_mut(entities[2]).insert(soldier());
+        let changed = batches(&mut app);
+        assert_eq!(changed[0].despawned, [1, 2]);
+        assert_eq!(changed[0].spawned.iter().map(|(slot, _)| *slot).collect::<Vec<_>>(), [2]);
+        app.world_mut().entity_mut(entities[0]).remove::<Character<Soldier>>();
+        assert_eq!(batches(&mut app)[0].despawned, [0]);
+    }
+}
