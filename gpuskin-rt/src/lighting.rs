@@ -69,7 +69,7 @@ pub enum FogDensity {
         /// Distance at which only fog is visible, metres.
         end: f32,
     },
-    /// The same everywhere: the share of light that passes is exp(-density * distance).
+    /// Uniform density: the share of light that passes is exp(-density * distance).
     Exponential {
         /// Optical density per metre.
         density: f32,
@@ -127,7 +127,7 @@ impl Ambient {
     /// No ambient light.
     pub const NONE: Self = Self { coefficients: [[0.0; 3]; 9] };
 
-    /// The same radiance from all directions, linear RGB, nits.
+    /// Uniform radiance from all directions, linear RGB, nits.
     pub const fn uniform(radiance: [f32; 3]) -> Self {
         let mut coefficients = [[0.0; 3]; 9];
         coefficients[0] = radiance;

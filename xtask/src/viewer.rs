@@ -11,19 +11,17 @@ use crate::{Failure, deps};
 const HELP: &str = "\
 Makes the program that draws models in reports from gpuskin-build/viewer.
 
-Usage: cargo xtask viewer [--with-deps] [--quick]
+Usage: cargo xtask viewer [--with-deps]
 
   --with-deps  installs the target wasm32-unknown-unknown and wasm-bindgen
-  --quick      a program of six times the size, in a fraction of the time
 ";
 
 pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     let mut parser = lexopt::Parser::from_args(args);
-    let (mut with_deps, mut quick) = (false, false);
+    let mut with_deps = false;
     while let Some(arg) = parser.next()? {
         match arg {
             lexopt::Arg::Long("with-deps") => with_deps = true,
-            lexopt::Arg::Long("quick") => quick = true,
             lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => {
                 print!("{HELP}");
                 return Ok(());
@@ -41,7 +39,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     let out = root().join("target/viewer");
     let page = Page {
         package: "gpuskin-viewer",
-        profile: if quick { "release" } else { web::SMALL_PROFILE },
+        profile: web::SMALL_PROFILE,
         default_features: true,
         features: &[],
         script: "no-modules",

@@ -81,8 +81,8 @@ impl Gpu {
         }
     }
 
-    /// Runs the commands of `prepare`, and draws `draw` to the canvas over a background colour (linear RGB).
-    /// Nothing is drawn if the canvas has no picture to draw to. Returns the picture.
+    /// Runs the commands of `prepare`, draws `draw` to the canvas over a background colour (linear RGB), and gives the
+    /// picture to `after`. Does none of that while the canvas has no picture to draw to.
     pub(crate) fn frame(
         &self,
         background: [f32; 3],

@@ -1,7 +1,6 @@
 //! The class that the page's script uses.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use glam::Vec3;
 use gpuskin_rt::{Camera, CrowdRenderer, RendererDescriptor, wgpu};
@@ -27,11 +26,9 @@ pub struct Viewer {
     renderer: CrowdRenderer,
     lines: Lines,
     subject: Option<Subject>,
-    /// Buffer with the pixels of the last frame, and bytes per row; filled if a test asks for them.
-    pixels: Rc<RefCell<Option<(wgpu::Buffer, u32)>>>,
 }
 
-/// What a frame shows.
+/// A frame: camera, time and options.
 #[wasm_bindgen]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
@@ -84,7 +81,7 @@ impl Viewer {
         };
         let renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).map_err(|error| error.to_string())?;
         let lines = Lines::new(&gpu);
-        Ok(Self { gpu, renderer, lines, subject: None, pixels: Rc::default() })
+        Ok(Self { gpu, renderer, lines, subject: None })
     }
 
     /// Replaces the model.
@@ -108,6 +105,15 @@ impl Viewer {
     /// # Errors
     /// A text, if the device is lost or reported an error.
     pub fn draw(&mut self, frame: &Frame) -> Result<Vec<f32>, JsValue> {
+        Ok(self.draw_and(frame, |_, _| {})?)
+    }
+
+    /// Draws a frame, and gives the picture to `after`. Returns what [`Viewer::draw`] returns.
+    fn draw_and(
+        &mut self,
+        frame: &Frame,
+        after: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Texture),
+    ) -> Result<Vec<f32>, String> {
         self.gpu.check()?;
         self.gpu.resize([frame.width, frame.height]);
         let Some(subject) = &mut self.subject else { return Ok(Vec::new()) };
@@ -139,7 +145,7 @@ impl Viewer {
             false => None,
         };
         let subject = &*subject;
-        let (gpu, renderer, lines, pixels) = (&self.gpu, &mut self.renderer, &self.lines, &self.pixels);
+        let (gpu, renderer, lines) = (&self.gpu, &mut self.renderer, &self.lines);
         let drawn = RefCell::new(renderer);
         gpu.frame(
             BACKGROUND,
@@ -154,11 +160,7 @@ impl Viewer {
                 }
                 lines.draw(pass);
             },
-            |encoder, picture| {
-                if let Some((buffer, stride)) = &*pixels.borrow() {
-                    copy(encoder, picture, buffer, *stride);
-                }
-            },
+            after,
         )?;
         Ok(vec![distance, own, shown.unwrap_or(-1.0)])
     }
@@ -176,10 +178,7 @@ impl Viewer {
             usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
             mapped_at_creation: false,
         });
-        *self.pixels.borrow_mut() = Some((buffer.clone(), stride));
-        let drawn = self.draw(frame);
-        *self.pixels.borrow_mut() = None;
-        drawn?;
+        self.draw_and(frame, |encoder, picture| copy(encoder, picture, &buffer, stride))?;
         Ok(js_sys::Promise::new(&mut |resolve, reject| {
             let mapped = buffer.clone();
             buffer.map_async(wgpu::MapMode::Read, .., move |result| {
