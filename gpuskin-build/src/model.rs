@@ -290,6 +290,8 @@ pub struct Material {
     pub double_sided: bool,
     /// Cutoff of alpha mode MASK.
     pub alpha_cutoff: Option<f32>,
+    /// Whether the alpha mode is BLEND.
+    pub alpha_blend: bool,
     /// Whether the base colour is drawn without lighting: `KHR_materials_unlit`.
     pub unlit: bool,
 }
@@ -313,6 +315,7 @@ impl Default for Material {
             emissive_texture: None,
             double_sided: false,
             alpha_cutoff: None,
+            alpha_blend: false,
             unlit: false,
         }
     }

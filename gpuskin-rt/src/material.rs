@@ -4,8 +4,8 @@ use crate::list::{List, Str};
 
 /// A material in glTF's metallic-roughness model.
 ///
-/// The renderer's own shader uses base colour and emitted light. The other properties are for a
-/// game's own pipelines.
+/// The diffuse material uses base colour, alpha and emitted light; the metallic-roughness material uses all
+/// properties. `RendererDescriptor::shading` chooses between them.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct Material {
@@ -42,6 +42,8 @@ pub struct Material {
     pub double_sided: bool,
     /// Alpha below which fragments are discarded.
     pub alpha_cutoff: Option<f32>,
+    /// Whether alpha blends the surface over things behind it (alpha mode BLEND of glTF).
+    pub alpha_blend: bool,
     /// Whether the base colour is drawn without lighting (`KHR_materials_unlit`).
     pub unlit: bool,
 }

@@ -280,6 +280,14 @@ pub(crate) fn drawn(variant: Variant, instances: InstanceSource) -> String {
     text(variant, 1, instances) + "\n" + include_str!("../shaders/crowd.wgsl")
 }
 
+/// Returns a shader of the renderer with entry points for blended surfaces. `full`: whether it is the
+/// metallic-roughness material.
+#[cfg(any(feature = "wgpu", test))]
+pub(crate) fn blended(text: String, full: bool) -> String {
+    let texel = if full { "" } else { include_str!("../shaders/blended_diffuse.wgsl") };
+    text + texel + "\n" + include_str!("../shaders/blended.wgsl")
+}
+
 /// Returns the shader that reads vertices back: [`source`] in group 1, and its entry points.
 pub fn capture(variant: Variant) -> String {
     source(variant, 1) + "\n" + include_str!("../shaders/capture.wgsl")

@@ -15,7 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                113, 54, 117, 180, 5, 152, 5, 132, 194, 63, 198, 96, 160, 209, 251, 141,
+                144, 89, 210, 65, 225, 187, 50, 203, 45, 127, 56, 245, 110, 248, 39, 110,
             ],
             format_version: 8,
             name: Borrowed("pole"),
@@ -255,6 +255,7 @@ pub mod models {
                         emissive_texture: None,
                         double_sided: true,
                         alpha_cutoff: None,
+                        alpha_blend: false,
                         unlit: false,
                     },
                 ],
@@ -271,7 +272,7 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/cd1ae6d6/anim-local-packed.ktx2"),
+                name: Borrowed("pole/3e0bc56e/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 1496,
@@ -280,7 +281,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/cd1ae6d6/mesh.bin"),
+                name: Borrowed("pole/3e0bc56e/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -293,8 +294,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            213, 158, 204, 23, 73, 111, 77, 225, 173, 183, 125, 54, 23,
-                            135, 49, 143,
+                            209, 209, 124, 172, 185, 154, 55, 177, 251, 119, 111, 75,
+                            242, 38, 93, 89,
                         ],
                         format_version: 8,
                         name: Borrowed("pole"),
@@ -534,6 +535,7 @@ pub mod models {
                                     emissive_texture: None,
                                     double_sided: true,
                                     alpha_cutoff: None,
+                                    alpha_blend: false,
                                     unlit: false,
                                 },
                             ],
@@ -550,7 +552,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/cd1ae6d6/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/3e0bc56e/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2064,
@@ -566,7 +568,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/cd1ae6d6/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/3e0bc56e/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

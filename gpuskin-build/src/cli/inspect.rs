@@ -299,7 +299,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
     text.push_str(&bones.render());
     if !meta.materials.is_empty() {
         let mut materials =
-            Table::new(["material", "base colour", "texture", "orm", "normal", "emissive", "sides", "cut out", "lit"]);
+            Table::new(["material", "base colour", "texture", "orm", "normal", "emissive", "sides", "alpha", "lit"]);
         for material in meta.materials.iter() {
             let texture =
                 |texture: &Option<MaterialTexture>| texture.map(|t| format!("color-{}", t.texture)).unwrap_or_default();
@@ -311,7 +311,11 @@ fn model(meta: &Metadata, header: &Header) -> String {
                 texture(&material.normal_texture),
                 texture(&material.emissive_texture),
                 if material.double_sided { "both" } else { "front" }.to_owned(),
-                material.alpha_cutoff.map(|alpha| format!("below {alpha:.2}")).unwrap_or_default(),
+                match material.alpha_cutoff {
+                    _ if material.alpha_blend => "blended".to_owned(),
+                    Some(alpha) => format!("cut out below {alpha:.2}"),
+                    None => String::new(),
+                },
                 if material.unlit { "no" } else { "yes" }.to_owned(),
             ]);
         }

@@ -53,6 +53,7 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             double_sided: m.double_sided,
             unlit: m.unlit,
             alpha_cutoff: m.alpha_cutoff,
+            alpha_blend: m.alpha_blend,
         });
     }
     for (m, material) in model.materials.iter().zip(&mut materials) {

@@ -91,7 +91,6 @@ codes! {
     MorphMismatch, "morph::odd", "Morph targets or their weights do not match the mesh; they were read in the same way as other programs do.", "export the file again";
     MaterialInvalid, "material::invalid", "A material has invalid values.", "correct the material, and export the file again";
     MaterialExtension, "material::not_drawn", "A material has extensions that are not drawn.", "if the material looks wrong, convert it to plain metallic-roughness";
-    MaterialBlend, "material::blend", "Alpha blending is not supported: the material is drawn opaque.", "use alpha mode MASK, which cuts out by a threshold";
     MaterialTexture, "material::texture_left_out", "A texture is not baked: it has no image, or does not fit the other textures of its material.", "correct what the message names, or load the texture separately if the game's pipeline needs it";
     ImageInvalid, "image::invalid", "An image cannot be decoded, or has an unsupported format.", "convert the image to PNG, JPEG, WebP or KTX2 (Basis Universal)";
     ImageBlocks, "image::uneven_size", "An image does not divide into blocks of 4 x 4 texels, and is baked uncompressed.", "scale the image to multiples of 4, or use `textures = [\"rgba8\"]`";

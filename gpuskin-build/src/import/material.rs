@@ -88,14 +88,7 @@ impl Materials {
         match source.alpha_mode {
             Checked::Valid(AlphaMode::Opaque) => {}
             Checked::Valid(AlphaMode::Mask) => result.alpha_cutoff = Some(source.alpha_cutoff.unwrap_or_default().0),
-            Checked::Valid(AlphaMode::Blend) => report.warn(
-                within(Diagnostic::warning(
-                    DiagnosticCode::MaterialBlend,
-                    "alpha blending is not supported; the material is drawn opaque",
-                ))
-                .within(Label::file(&file.shown))
-                .help("use alpha mode MASK, which cuts out by a threshold"),
-            ),
+            Checked::Valid(AlphaMode::Blend) => result.alpha_blend = true,
             Checked::Invalid => {
                 let name = file.written(&format!("/materials/{index}/alphaMode"));
                 return Err(within(Diagnostic::error(

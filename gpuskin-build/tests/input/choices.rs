@@ -502,6 +502,16 @@ fn textured(image: &[u8]) -> Gltf {
 }
 
 #[test]
+fn blended_materials_are_imported_without_warning() {
+    let mut g = textured(&png(4, 4));
+    g.json["materials"][1]["alphaMode"] = json!("BLEND");
+    let outcome = g.import();
+    let felt = outcome.model().materials.iter().find(|m| m.name == "Felt").expect("the material");
+    assert_eq!((felt.alpha_blend, felt.alpha_cutoff), (true, None));
+    assert!(!format!("{:?}", outcome.diagnostics).contains("alpha"), "{:?}", outcome.diagnostics);
+}
+
+#[test]
 fn materials_are_imported() {
     let outcome = textured(&png(4, 4)).import();
     let model = outcome.model();

@@ -221,15 +221,20 @@ impl AttachedProp {
         self.prop.materials.bind(device, layouts, &self.prop.geometry);
     }
 
-    /// Draws all parts for a run of the owner, whose resources are bound. `number`: number of the
-    /// run.
+    /// Whether a part is drawn in a kind of pass.
+    pub(crate) fn draws(&self, kind: PassKind) -> bool {
+        self.parts.iter().any(|part| part.pipelines.draws(kind))
+    }
+
+    /// Draws parts for a run of the owner, whose resources are bound: those for which `part` returns true.
+    /// `number`: number of the run.
     pub(super) fn draw(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
         view: Option<View>,
         number: usize,
         run: &DrawRun<'_>,
-        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, &DrawnPart),
+        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, &DrawnPart) -> bool,
     ) {
         let culled = run.palette.as_ref().is_some_and(|palette| palette.draws.is_some());
         let arguments_of_pass = self.arguments.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +247,9 @@ impl AttachedProp {
         pass.set_vertex_buffer(0, self.vertices.slice(..));
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
         for (i, drawn) in self.parts.iter().enumerate() {
-            part(pass, drawn);
+            if !part(pass, drawn) {
+                continue;
+            }
             match arguments.as_ref().filter(|_| culled) {
                 Some(Arguments { buffer, shape: ArgumentsShape { lists, draw_runs, lods, .. } }) => {
                     // As for the owner, a view added since has the list of all views. Revealed
@@ -270,8 +277,10 @@ impl AttachedProp {
         kind: PassKind,
     ) {
         self.draw(pass, Some(view), number, run, |pass, part| {
-            pass.set_pipeline(part.pipelines.of(kind));
+            let Some(pipeline) = part.pipelines.of(kind) else { return false };
+            pass.set_pipeline(pipeline);
             pass.set_bind_group(2, self.prop.materials.get(part.mesh.material), &[]);
+            true
         });
     }
 }

@@ -209,6 +209,9 @@ impl BatchDraws {
 
     /// Draws all crowds from a set of lists. Group 0 is bound.
     pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, set: u32, kind: PassKind) {
+        if !self.groups.iter().any(|group| group.pipelines.draws(kind)) {
+            return;
+        }
         let lists_at = (self.frame.sets_at + set * self.frame.set_words) * 4;
         pass.set_bind_group(1, &self.bind_group, &[lists_at]);
         let draw = |pass: &mut wgpu::RenderPass<'_>, draws: DrawRange| {
@@ -219,8 +222,8 @@ impl BatchDraws {
             }
         };
         for group in &self.groups {
-            let Some(first) = group.runs.first() else { continue };
-            pass.set_pipeline(group.pipelines.of(kind));
+            let (Some(first), Some(pipeline)) = (group.runs.first(), group.pipelines.of(kind)) else { continue };
+            pass.set_pipeline(pipeline);
             pass.set_vertex_buffer(0, group.vertices.slice(..));
             pass.set_index_buffer(group.indices.slice(..), group.index_format);
             if group.pipelines.reads_material(kind) {

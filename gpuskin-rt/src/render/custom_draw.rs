@@ -119,6 +119,7 @@ impl<M> Crowd<M> {
                 geometry.bind(pass, group, &run);
                 prop.draw(pass, view, number, &run, |pass, drawn| {
                     part(pass, CustomPart { first_instance, ..CustomPart::of(drawn) });
+                    true
                 });
                 continue;
             }
@@ -147,6 +148,9 @@ impl<M> Field<M> {
         draw: CustomDraw,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, CustomPart),
     ) {
-        self.core.draw(pass, draw.group, |pass, _, drawn| part(pass, CustomPart::of(drawn)));
+        self.core.draw(pass, draw.group, |pass, _, drawn| {
+            part(pass, CustomPart::of(drawn));
+            true
+        });
     }
 }

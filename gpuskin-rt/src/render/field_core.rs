@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use glam::Vec3;
 
 use super::gpu_model::GpuModel;
-use super::pipelines::DrawnPart;
+use super::pipelines::{DrawnPart, PassKind};
 use super::{Camera, Error};
 use crate::cull::in_view;
 use crate::field::{FieldDescriptor, FieldUniform};
@@ -83,20 +83,26 @@ impl FieldCore {
         in_view(&camera.view_proj, Vec3::from(min) + half, edges)
     }
 
-    /// Draws all instances; calls `part` before each mesh part.
+    /// Whether a part is drawn in a kind of pass.
+    pub(crate) fn draws(&self, kind: PassKind) -> bool {
+        self.parts.iter().any(|part| part.pipelines.draws(kind))
+    }
+
+    /// Draws the mesh parts of all instances for which `part` returns true.
     pub(crate) fn draw(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
         group: u32,
-        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, &GpuModel, &DrawnPart),
+        mut part: impl FnMut(&mut wgpu::RenderPass<'_>, &GpuModel, &DrawnPart) -> bool,
     ) {
         let count = self.state().count;
         pass.set_bind_group(group, &self.bind_group, &[]);
         self.model.geometry.bind_mesh(pass);
         for drawn in &self.parts {
-            part(pass, &self.model, drawn);
-            let first = drawn.mesh.first_index;
-            pass.draw_indexed(first..first + drawn.mesh.index_count, 0, 0..count);
+            if part(pass, &self.model, drawn) {
+                let first = drawn.mesh.first_index;
+                pass.draw_indexed(first..first + drawn.mesh.index_count, 0, 0..count);
+            }
         }
     }
 }

@@ -146,6 +146,15 @@ impl CrowdRenderer {
             return Ok(loaded);
         }
         self.models.retain(|_, model| model.strong_count() > 0);
+        let blended = meta.materials.iter().find(|material| material.alpha_blend);
+        if let Some((material, format)) = blended.zip(self.pipelines.unblendable()) {
+            let reason = format!(
+                "material `{}` is blended, which this device cannot do in {format:?}; choose another color_format, such \
+                 as Rgba16Float, or export the material with alpha mode MASK",
+                material.name
+            );
+            return Err(Error::Argument { model: meta.name.to_string(), reason });
+        }
         let full = self.is_full();
         let constants = MaterialConstants::of(&self.device, meta, full);
         let pipelines = &self.palette_pipelines;

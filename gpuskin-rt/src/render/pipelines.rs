@@ -14,7 +14,10 @@ use crate::shader::{self, InstanceSource, Variant};
 /// Colour and depth pipelines of one shader variant and surface.
 #[derive(Debug)]
 pub(crate) struct Pipelines {
+    /// Pipeline for colour; of a blended surface, the one that blends.
     color: wgpu::RenderPipeline,
+    /// Pipeline for the depth of a blended surface, in a pass with colour and depth.
+    cover: Option<wgpu::RenderPipeline>,
     depth: OnceLock<wgpu::RenderPipeline>,
     shadow: OnceLock<wgpu::RenderPipeline>,
     recipe: Recipe,
@@ -33,29 +36,49 @@ struct Recipe {
     descriptor: RendererDescriptor,
 }
 
-/// Attachments of a render pass: colour and depth, depth only, or the renderer's own shadow map.
+/// Step of drawing, and its attachments.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum PassKind {
+    /// Surfaces that are not blended, into colour and depth.
     Color,
+    /// Depth of blended surfaces, in the pass of [`PassKind::Color`] after it.
+    Cover,
+    /// Colour of blended surfaces where their depth is equal, in the same pass.
+    Blend,
+    /// Surfaces that are not blended, into depth.
     Depth,
+    /// All surfaces, into the renderer's own shadow map.
     Shadow,
 }
 
 impl Pipelines {
-    /// Returns the pipeline for depth passes or for colour passes.
-    pub(crate) fn of(&self, kind: PassKind) -> &wgpu::RenderPipeline {
+    /// Returns the pipeline for a kind of pass; `None` if the surface is not drawn in it.
+    pub(crate) fn of(&self, kind: PassKind) -> Option<&wgpu::RenderPipeline> {
+        if !self.draws(kind) {
+            return None;
+        }
         match kind {
-            PassKind::Color => &self.color,
-            PassKind::Depth => self.depth.get_or_init(|| self.recipe.depth()),
-            PassKind::Shadow => self.shadow.get_or_init(|| self.recipe.shadow()),
+            PassKind::Color | PassKind::Blend => Some(&self.color),
+            PassKind::Cover => self.cover.as_ref(),
+            PassKind::Depth => Some(self.depth.get_or_init(|| self.recipe.depth())),
+            PassKind::Shadow => Some(self.shadow.get_or_init(|| self.recipe.shadow())),
         }
     }
-}
 
-impl Pipelines {
+    /// Whether the surface is drawn in a kind of pass.
+    pub(crate) fn draws(&self, kind: PassKind) -> bool {
+        match kind {
+            PassKind::Color | PassKind::Depth => !self.recipe.surface.blended,
+            PassKind::Cover => self.cover.is_some(),
+            PassKind::Blend => self.recipe.surface.blended,
+            PassKind::Shadow => true,
+        }
+    }
+
     /// Whether a shader reads the material.
     pub(crate) fn reads_material(&self, kind: PassKind) -> bool {
-        kind == PassKind::Color || self.recipe.surface.masked
+        let Surface { masked, blended, .. } = self.recipe.surface;
+        masked || blended || kind == PassKind::Color
     }
 }
 
@@ -63,7 +86,7 @@ impl Recipe {
     fn color(&self) -> wgpu::RenderPipeline {
         let target = wgpu::ColorTargetState {
             format: self.descriptor.color_format,
-            blend: None,
+            blend: self.surface.blended.then_some(wgpu::BlendState::ALPHA_BLENDING),
             write_mask: wgpu::ColorWrites::ALL,
         };
         let fragment = match (self.surface.response, self.surface.masked) {
@@ -75,7 +98,12 @@ impl Recipe {
             (LightResponse::Unlit, false) => "fragment_unlit",
             (LightResponse::Unlit, true) => "fragment_masked_unlit",
         };
-        let depth = self.descriptor.depth_format.map(|format| self.depth_state(format, Default::default()));
+        let mut depth = self.descriptor.depth_format.map(|format| self.depth_state(format, Default::default()));
+        if let Some(depth) = depth.as_mut().filter(|_| self.surface.blended) {
+            // The nearest blended surface: its depth has been drawn.
+            depth.depth_compare = Some(wgpu::CompareFunction::Equal);
+            depth.depth_write_enabled = Some(false);
+        }
         self.pipeline(
             &self.layouts[0],
             "vertex",
@@ -83,6 +111,16 @@ impl Recipe {
             depth,
             self.descriptor.sample_count,
         )
+    }
+
+    /// Depth of a blended surface, by the vertex shader that draws its colour: depth must be equal.
+    fn cover(&self) -> Option<wgpu::RenderPipeline> {
+        let depth_format = self.descriptor.depth_format.filter(|_| self.surface.blended)?;
+        let (format, write_mask) = (self.descriptor.color_format, wgpu::ColorWrites::empty());
+        let target = wgpu::ColorTargetState { format, blend: None, write_mask };
+        let depth = self.depth_state(depth_format, Default::default());
+        let fragment = Some(("fragment_cover", &[Some(target)][..]));
+        Some(self.pipeline(&self.layouts[0], "vertex", fragment, Some(depth), self.descriptor.sample_count))
     }
 
     fn depth(&self) -> wgpu::RenderPipeline {
@@ -95,7 +133,12 @@ impl Recipe {
     }
 
     fn depth_only(&self, depth: wgpu::DepthStencilState, sample_count: u32) -> wgpu::RenderPipeline {
-        let fragment = self.surface.masked.then_some(("fragment_depth_masked", &[][..]));
+        let fragment = match self.surface {
+            Surface { blended: true, .. } => Some("fragment_shadow"),
+            Surface { masked: true, .. } => Some("fragment_depth_masked"),
+            _ => None,
+        };
+        let fragment = fragment.map(|entry_point| (entry_point, &[][..]));
         self.pipeline(&self.layouts[1], "vertex_depth", fragment, Some(depth), sample_count)
     }
 
@@ -154,8 +197,8 @@ impl Recipe {
     }
 }
 
-/// Selects a shader module. The last part is that of the metallic-roughness material.
-type ShaderKey = (Variant, InstanceSource, Option<(SurfaceCode, LightingCode)>);
+/// Selects a shader module: vertices, the metallic-roughness material, whether surfaces are blended.
+type ShaderKey = (Variant, InstanceSource, Option<(SurfaceCode, LightingCode)>, bool);
 
 /// Pipelines of a renderer, by shader variant and surface.
 #[derive(Debug)]
@@ -167,12 +210,21 @@ pub(crate) struct PipelineCache {
     /// Pipeline layouts of colour and depth passes.
     layouts: HashMap<(Variant, InstanceSource, TextureSet), [wgpu::PipelineLayout; 2]>,
     pipelines: HashMap<(Variant, InstanceSource, Surface), Arc<Pipelines>>,
+    /// Whether there are pipelines of blended surfaces.
+    pub(crate) blends: bool,
 }
 
 impl PipelineCache {
     pub(crate) fn new(device: &wgpu::Device, descriptor: RendererDescriptor) -> Self {
         let (shaders, layouts, pipelines) = Default::default();
-        Self { device: device.clone(), descriptor, shaders, layouts, pipelines }
+        Self { device: device.clone(), descriptor, shaders, layouts, pipelines, blends: false }
+    }
+
+    /// Format of the colour attachment, if the device cannot blend into it.
+    pub(crate) fn unblendable(&self) -> Option<wgpu::TextureFormat> {
+        let format = self.descriptor.color_format;
+        let features = format.guaranteed_format_features(self.device.features());
+        (!features.flags.contains(wgpu::TextureFormatFeatureFlags::BLENDABLE)).then_some(format)
     }
 
     pub(crate) fn get(
@@ -189,10 +241,13 @@ impl PipelineCache {
             Some((surface, lighting)) => shader::material::material(variant, instances, surface, lighting),
             None => shader::drawn(variant, instances),
         };
-        let module = self.shaders.entry((variant, instances, code)).or_insert_with(|| {
+        let blended = surface.blended;
+        self.blends |= blended;
+        let module = self.shaders.entry((variant, instances, code, blended)).or_insert_with(|| {
+            let text = if blended { shader::blended(text(), code.is_some()) } else { text() };
             self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("gpuskin crowd"),
-                source: wgpu::ShaderSource::Wgsl(text().into()),
+                source: wgpu::ShaderSource::Wgsl(text.into()),
             })
         });
         let layout = self
@@ -208,8 +263,8 @@ impl PipelineCache {
             surface,
             descriptor: self.descriptor.clone(),
         };
-        let pipelines =
-            Arc::new(Pipelines { color: recipe.color(), depth: OnceLock::new(), shadow: OnceLock::new(), recipe });
+        let (color, cover) = (recipe.color(), recipe.cover());
+        let pipelines = Arc::new(Pipelines { color, cover, depth: OnceLock::new(), shadow: OnceLock::new(), recipe });
         self.pipelines.insert((variant, instances, surface), pipelines.clone());
         pipelines
     }

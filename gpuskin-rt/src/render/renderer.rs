@@ -368,12 +368,25 @@ impl CrowdRenderer {
 
     /// Draws all crowds and fields in a view. [`View::REVEALED`] draws the instances that
     /// [`CrowdRenderer::reveal`] found. A view of another renderer draws nothing.
+    ///
+    /// Blended materials are drawn last, in two steps: depth, then colour. With
+    /// [occlusion culling](RendererDescriptor::occlusion) that is with [`View::REVEALED`], for all instances, because
+    /// a blended part hides no instance.
     pub fn draw_view(&self, pass: &mut wgpu::RenderPass<'_>, view: View) {
         self.draw_pass(pass, view, PassKind::Color);
+        let views: &[View] = match (self.occlusion.is_some(), view) {
+            _ if !self.pipelines.blends => &[],
+            (true, View::MAIN) => &[],
+            (true, View::REVEALED) => &[View::MAIN, View::REVEALED],
+            _ => &[view],
+        };
+        for kind in [PassKind::Cover, PassKind::Blend] {
+            views.iter().for_each(|view| self.draw_pass(pass, *view, kind));
+        }
     }
 
-    /// Draws depth only, into [`RendererDescriptor::depth_pass`]. A view of another renderer draws
-    /// nothing.
+    /// Draws depth only, into [`RendererDescriptor::depth_pass`]. Blended materials are left out, because they
+    /// would hide things behind them in a pre-pass. A view of another renderer draws nothing.
     pub fn draw_depth(&self, pass: &mut wgpu::RenderPass<'_>, view: View) {
         self.draw_pass(pass, view, PassKind::Depth);
     }
@@ -382,21 +395,23 @@ impl CrowdRenderer {
         let again = view == View::REVEALED;
         let Some(on_device) = self.views.get(if again { View::MAIN.0 } else { view.0 }) else { return };
         on_device.is_set_late.store(on_device.set_since.load(Ordering::Relaxed), Ordering::Relaxed);
-        let lit = on_device.lit.as_ref().filter(|_| kind == PassKind::Color);
+        let lit = on_device.lit.as_ref().filter(|_| !matches!(kind, PassKind::Depth | PassKind::Shadow));
         pass.set_bind_group(0, lit.unwrap_or(&on_device.bind_group), &[]);
         self.batching.draw(pass, view, kind);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade).filter(|crowd| !crowd.is_merged()) {
             let Some(drawn) = crowd.drawn_in(view) else { continue };
             let batched = drawn.palettes.as_ref().is_some_and(|palettes| palettes.is_batched());
-            if batched && drawn.attached.is_empty() {
+            let draws_own = !batched && crowd.parts.iter().any(|part| part.pipelines.draws(kind));
+            if !draws_own && !drawn.attached.iter().any(|attached| attached.draws(kind)) {
                 continue;
             }
             let model = &*crowd.model;
             for (number, run) in drawn.draw_runs(Some(view)).enumerate() {
                 let cached = model.geometry.bind_cached(pass, 1, &run);
-                for (i, part) in crowd.parts.iter().enumerate().filter(|_| !batched) {
+                for (i, part) in crowd.parts.iter().enumerate().filter(|_| draws_own) {
                     let pipelines = part.cached.as_ref().filter(|_| cached).unwrap_or(&part.pipelines);
-                    pass.set_pipeline(pipelines.of(kind));
+                    let Some(pipeline) = pipelines.of(kind) else { continue };
+                    pass.set_pipeline(pipeline);
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
                 }
@@ -414,10 +429,12 @@ impl CrowdRenderer {
         }
         let camera = *on_device.camera.lock().unwrap_or_else(PoisonError::into_inner);
         for field in self.fields.iter().filter_map(Weak::upgrade) {
-            if camera.is_some_and(|camera| field.is_in_view(&camera)) {
+            if field.draws(kind) && camera.is_some_and(|camera| field.is_in_view(&camera)) {
                 field.draw(pass, 1, |pass, model, part| {
-                    pass.set_pipeline(part.pipelines.of(kind));
+                    let Some(pipeline) = part.pipelines.of(kind) else { return false };
+                    pass.set_pipeline(pipeline);
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
+                    true
                 });
             }
         }

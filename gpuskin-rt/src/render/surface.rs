@@ -8,6 +8,7 @@ use crate::{Material, MeshPart};
 pub(crate) struct Surface {
     pub(super) double_sided: bool,
     pub(super) masked: bool,
+    pub(super) blended: bool,
     pub(super) flat: bool,
     pub(super) response: LightResponse,
     pub(super) textures: TextureSet,
@@ -23,7 +24,8 @@ pub(crate) enum LightResponse {
 impl Surface {
     /// `full`: whether the renderer draws the metallic-roughness model.
     pub(crate) fn of(part: &MeshPart, material: &Material, full: bool) -> Self {
-        let masked = material.alpha_cutoff.is_some();
+        let blended = material.alpha_blend;
+        let masked = material.alpha_cutoff.is_some() && !blended;
         let response = match material {
             _ if material.unlit => LightResponse::Unlit,
             _ if material.emits() => LightResponse::Emissive,
@@ -31,7 +33,7 @@ impl Surface {
         };
         let flat = part.flat && response != LightResponse::Unlit;
         let textures = textures(material, full);
-        Self { double_sided: material.double_sided, masked, flat, response, textures }
+        Self { double_sided: material.double_sided, masked, blended, flat, response, textures }
     }
 
     /// Properties that select the code of the metallic-roughness material.

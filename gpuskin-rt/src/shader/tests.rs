@@ -43,6 +43,8 @@ fn all() -> impl Iterator<Item = (String, String)> {
         .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
         .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
         .chain([("instance writer".into(), instance_writer_source())])
+        .chain(Variant::all().take(1).map(|v| (format!("blended crowd of {v:?}"), blended(crowd(v), false))))
+        .chain(materials().take(8).map(|(name, text)| (format!("blended {name}"), blended(text, true))))
         .chain(materials())
 }
 

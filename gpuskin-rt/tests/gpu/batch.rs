@@ -155,6 +155,19 @@ pub fn batched_pictures_in_the_full_material_match_single_crowds() {
     (0..3).for_each(|turn| assert_same(&mut scenes, turn, MODELS, "metallic-roughness"));
 }
 
+pub fn batched_pictures_of_blended_materials_match_single_crowds() {
+    let mut models: Vec<_> = (0..MODELS).map(test_model).collect();
+    for (i, test) in models.iter_mut().enumerate().filter(|(i, _)| i % 3 != 0) {
+        for material in test.model.meta.materials.to_mut().iter_mut().skip(i % 2) {
+            *material = Material { alpha_blend: true, base_color: [0.2, 0.5, 1.0, 0.4], ..material.clone() };
+        }
+    }
+    for shading in [Shading::Diffuse, Shading::MetallicRoughness(Default::default())] {
+        let mut scenes = scenes(&models, &RendererDescriptor { shading, ..Default::default() }).expect(DEVICE);
+        (0..3).for_each(|turn| assert_same(&mut scenes, turn, MODELS, "blended"));
+    }
+}
+
 pub fn batched_pictures_match_single_crowds() {
     let models: Vec<_> = (0..MODELS).map(test_model).collect();
     for motion_vectors in [false, true] {

@@ -4,6 +4,7 @@
 
 mod common;
 
+mod alpha;
 mod batch;
 mod behaviour;
 mod blends;
@@ -36,7 +37,14 @@ use gpuskin_test_harness::{run, test};
 
 fn main() -> std::process::ExitCode {
     run([
+        test!(alpha::nearest_blended_surface_covers_opaque_ones_in_any_order, GPU),
+        test!(alpha::invisible_texels_and_tints_cover_nothing, GPU),
+        test!(alpha::blended_surfaces_are_lit_and_in_fog, GPU),
+        test!(alpha::blended_surfaces_cast_shadows_above_half_opacity, GPU),
+        test!(alpha::blended_instances_occlude_nothing, VULKAN),
+        test!(alpha::blended_materials_need_a_format_that_blends, GPU),
         test!(batch::batched_pictures_match_single_crowds, VULKAN),
+        test!(batch::batched_pictures_of_blended_materials_match_single_crowds, VULKAN),
         test!(batch::batched_pictures_in_the_full_material_match_single_crowds, VULKAN),
         test!(batch::thousands_of_models_and_new_views_match_single_crowds, VULKAN),
         test!(batch::crowds_leave_their_batch_and_keep_their_picture, VULKAN),

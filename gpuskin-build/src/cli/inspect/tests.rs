@@ -80,6 +80,7 @@ fn metadata() -> Metadata {
             emissive_texture: None,
             double_sided: true,
             alpha_cutoff: None,
+            alpha_blend: false,
             unlit: false,
         }]
         .into(),

@@ -443,6 +443,7 @@ pub fn plain(base_color: [f32; 4]) -> Material {
         double_sided: false,
         unlit: false,
         alpha_cutoff: None,
+        alpha_blend: false,
     }
 }
 

@@ -1,0 +1,21 @@
+// Entry points of blended surfaces: depth is drawn first, then colour where depth is equal.
+
+// Alpha below which a fragment does not change a picture of 8 bits per channel.
+const LEAST_VISIBLE_ALPHA = 0.5 / 255.0;
+// Alpha below which a fragment casts no shadow.
+const LEAST_SHADOW_ALPHA = 0.5;
+
+// By the vertex shader of the colour, so that depths are equal.
+@fragment
+fn fragment_cover(varyings: Varyings) {
+    if (material.base_color.a * base_color_texel(varyings.uv).a * varyings.color.a < LEAST_VISIBLE_ALPHA) {
+        discard;
+    }
+}
+
+@fragment
+fn fragment_shadow(varyings: DepthVaryings) {
+    if (material.base_color.a * base_color_texel(varyings.uv).a * varyings.alpha < LEAST_SHADOW_ALPHA) {
+        discard;
+    }
+}
