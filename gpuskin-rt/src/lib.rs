@@ -147,7 +147,7 @@ pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
 pub use instance::Instance;
 pub use layers::{LayerSet, LiveBones};
 #[cfg(feature = "wgpu")]
-pub use lighting::{Ambient, Fog, FogDensity, Lighting, Sun, ToneMapping};
+pub use lighting::{Ambient, Fog, FogDensity, LightCone, Lighting, PunctualLight, Sun, ToneMapping};
 pub use local::LocalTransform;
 #[cfg(feature = "dynamic")]
 pub use model::MetadataError;

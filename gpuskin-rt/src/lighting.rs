@@ -36,6 +36,35 @@ pub struct Sun {
     pub illuminance: f32,
 }
 
+/// Point light or spot light, with the falloff of glTF's `KHR_lights_punctual`. Drawn with
+/// [`LightingFeatures::lights`](crate::LightingFeatures::lights); it casts no shadows.
+///
+/// Values that are not finite or negative are drawn as the nearest valid value, NaN as 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PunctualLight {
+    /// Position, world space, metres.
+    pub position: [f32; 3],
+    /// Colour, linear RGB.
+    pub color: [f32; 3],
+    /// Luminous intensity, candela: the illuminance in lux at a distance of 1 m.
+    pub intensity: f32,
+    /// Distance at which the light ends, metres. `None`: it falls with the square of the distance and never ends.
+    pub range: Option<f32>,
+    /// Cone of a spot light; `None` for a point light.
+    pub cone: Option<LightCone>,
+}
+
+/// Cone of a spot light.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LightCone {
+    /// Direction of the light, world space; any length but zero.
+    pub direction: [f32; 3],
+    /// Angle from the axis up to which the light has its full intensity, radians.
+    pub inner: f32,
+    /// Angle from the axis at which the light ends, radians, at most pi/2.
+    pub outer: f32,
+}
+
 /// Light from all directions: spherical harmonics up to the second order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ambient {
@@ -220,6 +249,49 @@ impl LightingUniform {
             }
         }
         uniform
+    }
+}
+
+impl Default for PunctualLight {
+    /// A white point light of 1 candela at the origin, without end.
+    fn default() -> Self {
+        Self { position: [0.0; 3], color: [1.0; 3], intensity: 1.0, range: None, cone: None }
+    }
+}
+
+/// Layout of `GpuskinLight` in `shaders/lights.wgsl`.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct PunctualUniform {
+    pub(crate) position: [f32; 3],
+    pub(crate) falloff: f32,
+    pub(crate) color: [f32; 3],
+    pub(crate) cone_scale: f32,
+    pub(crate) direction: [f32; 3],
+    pub(crate) cone_offset: f32,
+}
+
+impl PunctualUniform {
+    pub(crate) fn new(light: &PunctualLight) -> Self {
+        let intensity = positive(light.intensity) / core::f32::consts::PI;
+        let range = light.range.map(|range| positive(range).max(1e-3));
+        let (direction, [cone_scale, cone_offset]) = match light.cone {
+            None => (Vec3::NEG_Y, [0.0, 1.0]),
+            Some(LightCone { direction, inner, outer }) => {
+                let outer = positive(outer).min(core::f32::consts::FRAC_PI_2);
+                let [inner, outer] = [positive(inner).min(outer), outer].map(f32::cos);
+                let scale = 1.0 / (inner - outer).max(1e-3);
+                (Vec3::from(direction).normalize_or(Vec3::NEG_Y), [scale, -outer * scale])
+            }
+        };
+        Self {
+            position: light.position.map(bounded),
+            falloff: range.map_or(0.0, |range| 1.0 / (range * range)),
+            color: light.color.map(|c| positive(positive(c) * intensity)),
+            cone_scale,
+            direction: direction.into(),
+            cone_offset,
+        }
     }
 }
 

@@ -60,6 +60,7 @@ impl Stage {
             shadows: Some(ShadowDescriptor { cascades: 4, distance: 300.0, ..Default::default() }),
             fog: true,
             tone_mapping: ToneMapping::Aces,
+            ..Default::default()
         };
         let mut renderer = CrowdRenderer::new(
             device,

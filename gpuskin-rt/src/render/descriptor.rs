@@ -111,6 +111,9 @@ impl RendererDescriptor {
                 "occlusion: depth_compare must be Less, LessEqual, Greater or GreaterEqual, not {compare:?}"
             ));
         }
+        if let Some(features) = self.shading.features() {
+            features.check_lights(device)?;
+        }
         if let Some(shadows) = self.shading.features().and_then(|features| features.shadows.as_ref()) {
             shadows.check(device)?;
             if self.reversed_depth().is_none() {

@@ -3,7 +3,7 @@
 use super::shading::LightingFeatures;
 use crate::field::FieldUniform;
 use crate::record::{PlaceRecord, PlaybackRecord};
-use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, SHADOWS_BINDING, TextureSet};
+use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING, TextureSet};
 use crate::shader::{
     ANIMATION_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING, MODEL_BINDING,
     MODEL_BYTES, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING,
@@ -45,7 +45,7 @@ impl Layouts {
             |sample_type, view_dimension| layout("gpuskin model", &texture_entries(sample_type, view_dimension));
         Self {
             view: layout("gpuskin view", &[entry(0, both, uniform(0, false)), entry(1, both, uniform(0, false))]),
-            lit_view: features.map(|features| layout("gpuskin lit view", &lit_view(features.shadows.is_some()))),
+            lit_view: features.map(|features| layout("gpuskin lit view", &lit_view(features))),
             model: [
                 model(float(false), wgpu::TextureViewDimension::D2),
                 model(float(false), wgpu::TextureViewDimension::D2Array),
@@ -196,12 +196,12 @@ fn texels(variant: Variant) -> (wgpu::TextureSampleType, wgpu::TextureViewDimens
 }
 
 /// Bindings of a view that is drawn in the metallic-roughness model.
-fn lit_view(shadows: bool) -> Vec<wgpu::BindGroupLayoutEntry> {
+fn lit_view(features: &LightingFeatures) -> Vec<wgpu::BindGroupLayoutEntry> {
     let (both, fragment) = (wgpu::ShaderStages::VERTEX_FRAGMENT, wgpu::ShaderStages::FRAGMENT);
     let uniform = uniform(0, false);
     let mut entries = vec![entry(0, both, uniform), entry(1, both, uniform), entry(LIGHTING_BINDING, both, uniform)];
     entries.extend([entry(ALBEDO_BINDING, fragment, FILTERED), entry(ALBEDO_BINDING + 1, fragment, FILTERING)]);
-    if shadows {
+    if features.shadows.is_some() {
         let map = wgpu::BindingType::Texture {
             sample_type: wgpu::TextureSampleType::Depth,
             view_dimension: wgpu::TextureViewDimension::D2,
@@ -211,6 +211,7 @@ fn lit_view(shadows: bool) -> Vec<wgpu::BindGroupLayoutEntry> {
         let types = (SHADOWS_BINDING..).zip([uniform, map, comparison]);
         entries.extend(types.map(|(binding, ty)| entry(binding, fragment, ty)));
     }
+    entries.extend((features.lights > 0).then(|| entry(LIGHTS_BINDING, fragment, uniform)));
     entries
 }
 

@@ -1,8 +1,8 @@
 //! Lighting and shadows of a renderer, for its own material and for pipelines of a game.
 
 use super::pipelines::PassKind;
-use super::{Camera, CrowdRenderer, Light, View};
-use crate::lighting::Lighting;
+use super::{Camera, CrowdRenderer, Error, Light, View};
+use crate::lighting::{Lighting, PunctualLight};
 use crate::shader::material;
 
 impl CrowdRenderer {
@@ -18,6 +18,40 @@ impl CrowdRenderer {
     /// from above and below are drawn.
     pub fn set_lighting(&mut self, lighting: &Lighting) {
         (self.light, self.lighting) = (Light::of(lighting), *lighting);
+    }
+
+    /// Replaces all point and spot lights. Takes effect with the next submission to the queue.
+    ///
+    /// ```no_run
+    /// # use gpuskin_rt::{CrowdRenderer, Error};
+    /// use gpuskin_rt::{LightCone, PunctualLight};
+    ///
+    /// # fn torches(renderer: &CrowdRenderer) -> Result<(), Error> {
+    /// // With LightingFeatures { lights: 16, .. } in the renderer's descriptor.
+    /// let torch = PunctualLight { position: [2.0, 1.8, 0.0], color: [1.0, 0.6, 0.3], intensity: 12.0, ..Default::default() };
+    /// let cone = LightCone { direction: [0.0, -1.0, 0.0], inner: 0.3, outer: 0.5 };
+    /// let lamp = PunctualLight { position: [0.0, 5.0, 0.0], intensity: 80.0, cone: Some(cone), ..Default::default() };
+    /// renderer.set_lights(&[torch, PunctualLight { range: Some(8.0), ..lamp }])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there are more lights than [`LightingFeatures::lights`](crate::LightingFeatures::lights); the lights then
+    /// stay as they were.
+    pub fn set_lights(&self, lights: &[PunctualLight]) -> Result<(), Error> {
+        let most = self.lit.as_ref().map_or(0, |lit| lit.features.lights);
+        if lights.len() > most as usize {
+            let reason = format!(
+                "set_lights: {} lights, but the renderer has {most}; raise LightingFeatures::lights of its descriptor",
+                lights.len()
+            );
+            return Err(Error::Descriptor { reason });
+        }
+        if let Some(lit) = &self.lit {
+            lit.upload_lights(&self.queue, lights);
+        }
+        Ok(())
     }
 
     /// Draws the shadows of all crowds and fields. Call it in every frame after [`CrowdRenderer::prepare`] and
@@ -83,6 +117,7 @@ impl CrowdRenderer {
     /// | `gpuskin_lighting.to_sun`, `gpuskin_lighting.sun` | direction towards the sun, and its illuminance over pi |
     /// | `gpuskin_ambient(normal)` | ambient irradiance over pi |
     /// | `gpuskin_sun_visibility(world, normal)` | fraction of the sunlight that reaches a point; 1 without shadows |
+    /// | `gpuskin_lights.count`, `gpuskin_light(index, world)` | with lights: their number, and `to_light` and `color` (illuminance over pi) at a point |
     /// | `gpuskin_in_fog(radiance, world)` | radiance seen through the fog |
     /// | `gpuskin_fog_radiance(world)` | radiance of dense fog in the direction of a point |
     /// | `gpuskin_tone_mapped(radiance)` | radiance with exposure and tone mapping |

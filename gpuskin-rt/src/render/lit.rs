@@ -3,10 +3,10 @@
 use super::RendererDescriptor;
 use super::albedo;
 use super::gpu::Gpu;
-use super::shading::LightingFeatures;
+use super::shading::{LIGHTS_HEADER, LightingFeatures};
 use super::shadows::Shadows;
-use crate::lighting::{Lighting, LightingUniform};
-use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, SHADOWS_BINDING};
+use crate::lighting::{Lighting, LightingUniform, PunctualLight, PunctualUniform};
+use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING};
 
 /// Resources of the light that all views of a renderer share.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(crate) struct Lit {
     uniform: wgpu::Buffer,
     albedo: (wgpu::TextureView, wgpu::Sampler),
     pub(crate) shadows: Option<Shadows>,
+    /// Point and spot lights, if the material has any.
+    lights: Option<wgpu::Buffer>,
     pub(crate) features: LightingFeatures,
 }
 
@@ -29,7 +31,23 @@ impl Lit {
             mapped_at_creation: false,
         });
         let shadows = features.shadows.as_ref().map(|shadows| Shadows::new(gpu.device, shadows, reversed));
-        Some(Self { uniform, albedo: albedo::table(gpu), shadows, features })
+        let lights = (features.lights > 0).then(|| {
+            gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("gpuskin lights"),
+                size: LIGHTS_HEADER + u64::from(features.lights) * size_of::<PunctualUniform>() as u64,
+                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        });
+        Some(Self { uniform, albedo: albedo::table(gpu), shadows, lights, features })
+    }
+
+    /// Uploads point and spot lights, at most as many as the features allow.
+    pub(crate) fn upload_lights(&self, queue: &wgpu::Queue, lights: &[PunctualLight]) {
+        let Some(buffer) = &self.lights else { return };
+        let mut bytes = bytemuck::bytes_of(&[lights.len() as u32, 0, 0, 0]).to_vec();
+        lights.iter().for_each(|light| bytes.extend_from_slice(bytemuck::bytes_of(&PunctualUniform::new(light))));
+        queue.write_buffer(buffer, 0, &bytes);
     }
 
     /// Uploads the lighting.
@@ -59,6 +77,7 @@ impl Lit {
                 entry(SHADOWS_BINDING + 2, wgpu::BindingResource::Sampler(&shadows.sampler)),
             ]);
         }
+        entries.extend(self.lights.as_ref().map(|lights| entry(LIGHTS_BINDING, lights.as_entire_binding())));
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin lit view"),
             layout,

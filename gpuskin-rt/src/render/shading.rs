@@ -1,7 +1,7 @@
 //! Shading of the built-in material: its model and its features.
 
 use super::Error;
-use crate::lighting::ToneMapping;
+use crate::lighting::{PunctualUniform, ToneMapping};
 use crate::shader::material::LightingCode;
 
 /// Shading of the built-in material.
@@ -25,6 +25,10 @@ pub struct LightingFeatures {
     pub shadows: Option<ShadowDescriptor>,
     /// Whether fog is drawn; its parameters are in [`Lighting::fog`](crate::Lighting::fog).
     pub fog: bool,
+    /// Greatest number of point and spot lights, at most 1,024, or 341 on devices with uniform buffers of 16 KiB
+    /// (WebGL2). [`CrowdRenderer::set_lights`](super::CrowdRenderer::set_lights) sets them. Each pixel reads all
+    /// lights that are set.
+    pub lights: u32,
     /// Curve from radiance to the picture.
     pub tone_mapping: ToneMapping,
 }
@@ -64,7 +68,19 @@ impl Shading {
 impl LightingFeatures {
     /// Features that select shader code.
     pub(super) fn code(&self) -> LightingCode {
-        LightingCode { shadows: self.shadows.is_some(), fog: self.fog, tone_mapping: self.tone_mapping }
+        let Self { shadows, fog, lights, tone_mapping } = self;
+        LightingCode { shadows: shadows.is_some(), fog: *fog, lights: *lights, tone_mapping: *tone_mapping }
+    }
+
+    /// Checks that the device can hold the lights.
+    pub(super) fn check_lights(&self, device: &wgpu::Device) -> Result<(), Error> {
+        let bytes = device.limits().max_uniform_buffer_binding_size.saturating_sub(LIGHTS_HEADER);
+        let most = (bytes / size_of::<PunctualUniform>() as u64).min(MAX_LIGHTS) as u32;
+        if self.lights > most {
+            let reason = format!("lights: {} lights; this device holds at most {most}", self.lights);
+            return Err(Error::Descriptor { reason });
+        }
+        Ok(())
     }
 }
 
@@ -90,6 +106,11 @@ impl ShadowDescriptor {
         Ok(())
     }
 }
+
+/// Largest number of point and spot lights.
+const MAX_LIGHTS: u64 = 1024;
+/// Bytes of the uniform before the lights.
+pub(super) const LIGHTS_HEADER: u64 = 16;
 
 /// Largest number of cascades.
 pub(crate) const MAX_CASCADES: usize = 4;

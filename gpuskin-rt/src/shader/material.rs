@@ -53,6 +53,8 @@ pub(crate) struct SurfaceCode {
 pub(crate) struct LightingCode {
     pub(crate) shadows: bool,
     pub(crate) fog: bool,
+    /// Greatest number of point and spot lights.
+    pub(crate) lights: u32,
     pub(crate) tone_mapping: ToneMapping,
 }
 
@@ -62,6 +64,9 @@ pub(crate) const LIGHTING_BINDING: u32 = 2;
 pub(crate) const ALBEDO_BINDING: u32 = 3;
 /// Binding of the cascades; the next ones are the shadow map and its sampler.
 pub(crate) const SHADOWS_BINDING: u32 = 5;
+
+/// Binding of point and spot lights.
+pub(crate) const LIGHTS_BINDING: u32 = 8;
 
 /// Returns camera, time, light and shadows of a view: structures, bindings in `@group(group)`, functions.
 pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
@@ -81,8 +86,18 @@ pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
             ToneMapping::Aces => include_str!("../../shaders/tone_aces.wgsl"),
         },
     ];
-    modules.join("\n").replace("@group(GROUP)", &format!("@group({group})"))
+    let mut text = modules.join("\n");
+    if code.lights > 0 {
+        let lights = include_str!("../../shaders/lights.wgsl");
+        text += &("\n".to_owned() + &lights.replace("MOST_LIGHTS", &code.lights.to_string()));
+    }
+    text.replace("@group(GROUP)", &format!("@group({group})"))
 }
+
+/// End of `radiance_of` with point and spot lights.
+const ADD_LIGHTS: &str = "
+    light += radiance_of_lights(point, Reflectance(roughness, n_dot_v, diffuse, bounces_dielectric, bounces_metal));
+    return light + point.emitted;";
 
 /// Returns the renderer's shader in the metallic-roughness model.
 pub(crate) fn material(
@@ -91,8 +106,11 @@ pub(crate) fn material(
     surface: SurfaceCode,
     code: LightingCode,
 ) -> String {
-    // Unlit surfaces receive no shadows.
-    let code = LightingCode { shadows: code.shadows && !surface.unlit, ..code };
+    // Unlit surfaces receive neither shadows nor light.
+    let code = match surface.unlit {
+        true => LightingCode { shadows: false, lights: 0, ..code },
+        false => code,
+    };
     let mapped = surface.textures.has(TextureSet::NORMAL) && !surface.unlit;
     let normals = match (surface.unlit, surface.flat, mapped) {
         (true, ..) => include_str!("../../shaders/normals_none.wgsl"),
@@ -121,6 +139,11 @@ pub(crate) fn material(
     {
         all.push('\n');
         all.push_str(module);
+    }
+    if code.lights > 0 {
+        all = all.replace("\n    return light + point.emitted;", ADD_LIGHTS);
+        all.push('\n');
+        all.push_str(include_str!("../../shaders/metallic_roughness_lights.wgsl"));
     }
     all
 }

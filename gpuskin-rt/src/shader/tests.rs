@@ -73,7 +73,9 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                 |(masked, flat, unlit)| {
                     let emits = textures.has(TextureSet::EMISSIVE) || masked;
                     let surface = SurfaceCode { textures, masked, flat, unlit, emits };
-                    let code = LightingCode { shadows: true, fog: true, tone_mapping: ToneMapping::Neutral };
+                    let tone_mapping = ToneMapping::Neutral;
+                    let lights = if flat { 0 } else { 341 };
+                    let code = LightingCode { shadows: true, fog: true, lights, tone_mapping };
                     let instances = InstanceSource::Records;
                     (format!("{surface:?} of {variant:?}"), material::material(variant, instances, surface, code))
                 },
@@ -86,6 +88,7 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                 [(false, false), (true, false), (false, true)].map(|(shadows, fog)| LightingCode {
                     shadows,
                     fog,
+                    lights: 0,
                     tone_mapping,
                 })
             });
@@ -370,7 +373,7 @@ fn wgsl_structures_match_rust_layout() {
 
 #[cfg(feature = "wgpu")]
 fn full_material_has_rust_layout() {
-    use crate::lighting::LightingUniform;
+    use crate::lighting::{LightingUniform, PunctualUniform};
     use crate::render::{CascadeUniform, FullMaterialUniform, ShadowUniform};
     let (_, text) = materials().next().unwrap();
     let (module, _) = parse(&text);
@@ -402,6 +405,13 @@ fn full_material_has_rust_layout() {
         ]
     );
     assert_eq!(lighting, (11, size_of::<LightingUniform>()));
+    let light = same_layout!(
+        &module,
+        "GpuskinLight",
+        PunctualUniform,
+        [position, falloff, color, cone_scale, direction, cone_offset]
+    );
+    assert_eq!(light, (6, size_of::<PunctualUniform>()));
     let cascade = same_layout!(&module, "GpuskinCascade", CascadeUniform, [scale, texel, offset, column, row]);
     assert_eq!(cascade, (5, size_of::<CascadeUniform>()));
     let shadows =

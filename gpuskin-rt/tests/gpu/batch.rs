@@ -149,7 +149,12 @@ fn assert_same(scenes: &mut Scenes, turn: u32, merged: usize, what: &str) {
 pub fn batched_pictures_in_the_full_material_match_single_crowds() {
     let models: Vec<_> = (0..MODELS).map(test_model).collect();
     let shadows = ShadowDescriptor { cascades: 2, size: 256, distance: 60.0, caster_distance: 40.0 };
-    let features = LightingFeatures { shadows: Some(shadows), fog: true, tone_mapping: ToneMapping::Neutral };
+    let features = LightingFeatures {
+        shadows: Some(shadows),
+        fog: true,
+        tone_mapping: ToneMapping::Neutral,
+        ..Default::default()
+    };
     let descriptor = RendererDescriptor { shading: Shading::MetallicRoughness(features), ..Default::default() };
     let mut scenes = scenes(&models, &descriptor).expect(DEVICE);
     (0..3).for_each(|turn| assert_same(&mut scenes, turn, MODELS, "metallic-roughness"));

@@ -18,6 +18,7 @@ mod extremes;
 mod field;
 mod layers;
 mod light;
+mod lights;
 mod limits;
 mod lods;
 mod material;
@@ -124,6 +125,10 @@ fn main() -> std::process::ExitCode {
         test!(light::unlit_surfaces_keep_their_colour, GPU),
         test!(light::invalid_light_and_surfaces_give_finite_pictures, GPU),
         test!(light::unusable_shadow_descriptors_are_refused),
+        test!(lights::point_and_spot_lights_match_f64_reference, GPU),
+        test!(lights::as_many_lights_as_promised_are_drawn, GPU),
+        test!(lights::lights_beyond_the_limit_are_refused),
+        test!(lights::invalid_lights_give_finite_pictures, GPU),
         test!(moving::a_week_of_commands_stays_within_a_millimetre, GPU),
         test!(moving::commands_continue_or_stop_a_motion, GPU),
         test!(motion::moving_instances_have_motion_vectors, GPU),

@@ -3,7 +3,8 @@
 
 use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Fog, FogDensity, Instance, Lighting,
-    LightingFeatures, Model, PoseSharing, RendererDescriptor, Repeat, Shading, ShadowDescriptor, ToneMapping,
+    LightingFeatures, Model, PoseSharing, PunctualLight, RendererDescriptor, Repeat, Shading, ShadowDescriptor,
+    ToneMapping,
 };
 
 use super::gpu::{Frame, SIZE, Timer};
@@ -18,16 +19,19 @@ const SOFTWARE_FRAMES: usize = 5;
 const SPACING: f32 = 1.4;
 
 /// Rows: name, features of the metallic-roughness model, and whether poses are cached.
-fn rows() -> [(&'static str, Shading, bool); 6] {
+fn rows() -> [(&'static str, Shading, bool); 8] {
     let shadows = Some(ShadowDescriptor { cascades: 4, ..Default::default() });
     let plain = LightingFeatures::default();
     let air = LightingFeatures { fog: true, tone_mapping: ToneMapping::Neutral, ..plain.clone() };
     let shadowed = LightingFeatures { shadows: shadows.clone(), ..plain.clone() };
     let all = LightingFeatures { shadows, ..air.clone() };
+    let lights = |lights| Shading::MetallicRoughness(LightingFeatures { lights, ..LightingFeatures::default() });
     [
         ("diffuse", Shading::Diffuse, false),
         ("metallic-roughness", Shading::MetallicRoughness(plain), false),
         ("  with fog and tone mapping", Shading::MetallicRoughness(air), false),
+        ("  with 16 point lights", lights(16), false),
+        ("  with 256 point lights", lights(256), false),
         ("  with four shadow cascades, drawn and received", Shading::MetallicRoughness(shadowed), false),
         ("  with all of them", Shading::MetallicRoughness(all.clone()), false),
         ("  with all of them, cached poses of a time grid", Shading::MetallicRoughness(all), true),
@@ -91,6 +95,15 @@ fn renderer(
     let density = FogDensity::Exponential { density: 0.01 };
     let fog = Fog { color: [0.5; 3], sun_glow: [0.0; 3], density };
     renderer.set_lighting(&Lighting { fog, ..Default::default() });
+    let lights = if let Shading::MetallicRoughness(features) = shading { features.lights } else { 0 };
+    let across = f64::from(count).sqrt() as f32 * SPACING;
+    // Spread evenly over the crowd, at the height of two metres.
+    let lamp = |i: u32| {
+        let [x, z] = [0.618_034, 0.754_878].map(|step| ((i as f32 * step).fract() - 0.5) * across);
+        PunctualLight { position: [x, 2.0, z], intensity: 5.0, range: Some(6.0), ..Default::default() }
+    };
+    let lights: Vec<_> = (0..lights).map(lamp).collect();
+    renderer.set_lights(&lights).map_err(failed)?;
     let descriptor = CrowdDescriptor {
         capacity: count,
         time_grid: cached.then_some(1.0 / 30.0),
