@@ -237,8 +237,15 @@ impl PipelineCache {
             return pipelines.clone();
         }
         let code = self.descriptor.shading.features().map(|features| (surface.code(), features.code()));
+        let own = self.descriptor.shading.features().and_then(|features| features.surface.as_deref());
         let text = || match code {
-            Some((surface, lighting)) => shader::material::material(variant, instances, surface, lighting),
+            Some((surface, lighting)) => {
+                let text = shader::material::material(variant, instances, surface, lighting);
+                match own.filter(|_| !surface.unlit) {
+                    Some(own) => shader::material::with_surface(&text, own),
+                    None => text,
+                }
+            }
             None => shader::drawn(variant, instances),
         };
         let blended = surface.blended;

@@ -1,5 +1,7 @@
 //! Shading of the built-in material: its model and its features.
 
+use std::borrow::Cow;
+
 use super::Error;
 use crate::lighting::{PunctualUniform, ToneMapping};
 use crate::shader::material::LightingCode;
@@ -31,6 +33,23 @@ pub struct LightingFeatures {
     pub lights: u32,
     /// Curve from radiance to the picture.
     pub tone_mapping: ToneMapping,
+    /// WGSL of the game that changes lit surfaces before light is computed: a function
+    /// `fn surface(point: SurfacePoint, uv: vec2<f32>) -> SurfacePoint`, and whatever it needs. `point` is the
+    /// surface as the material describes it, `uv` its texture coordinates.
+    ///
+    /// | member of `SurfacePoint` | |
+    /// |---|---|
+    /// | `position: vec3<f32>` | world space, metres |
+    /// | `face_normal`, `normal: vec3<f32>` | unit normals on the visible side: of the mesh, and with the normal map |
+    /// | `to_eye: vec3<f32>` | unit vector |
+    /// | `base_color: vec3<f32>` | linear, with texture, vertex colour and tint |
+    /// | `metallic`, `roughness`, `occlusion: f32` | 0..1 |
+    /// | `emitted: vec3<f32>` | emitted radiance, nits |
+    ///
+    /// The function may also read what [`CrowdRenderer::lighting_source`](super::CrowdRenderer::lighting_source)
+    /// lists. Begin names of your own with a prefix of your own. A mistake in the text is an error when the first
+    /// crowd is made. Unlit surfaces do not call it.
+    pub surface: Option<Cow<'static, str>>,
 }
 
 /// Shadows of the sun, in cascades that the renderer fits to the main camera in every frame.
@@ -68,7 +87,7 @@ impl Shading {
 impl LightingFeatures {
     /// Features that select shader code.
     pub(super) fn code(&self) -> LightingCode {
-        let Self { shadows, fog, lights, tone_mapping } = self;
+        let Self { shadows, fog, lights, tone_mapping, surface: _ } = self;
         LightingCode { shadows: shadows.is_some(), fog: *fog, lights: *lights, tone_mapping: *tone_mapping }
     }
 

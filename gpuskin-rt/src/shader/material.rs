@@ -148,6 +148,11 @@ pub(crate) fn material(
     all
 }
 
+/// Returns a shader of [`material`] for lit surfaces, which a function of the game changes.
+pub(crate) fn with_surface(text: &str, surface: &str) -> String {
+    text.replace("radiance_of(point);", "radiance_of(surface(point, varyings.uv));") + "\n" + surface
+}
+
 /// Returns what depends on the surface: interpolated values, texture bindings and functions that read them.
 fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
     let mut text = String::from(

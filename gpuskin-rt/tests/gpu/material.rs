@@ -192,3 +192,35 @@ pub fn normal_maps_point_along_texture_coordinates() {
         }
     }
 }
+
+pub fn a_function_of_the_game_changes_the_surface() {
+    let text = "
+        fn surface(point: SurfacePoint, uv: vec2<f32>) -> SurfacePoint {
+            var wet = point;
+            let snow = smoothstep(-2.0, -1.0, point.position.y) * point.normal.z;
+            wet.base_color = mix(point.base_color, vec3<f32>(0.9, 0.5, 0.2), snow);
+            wet.roughness = point.roughness * 0.5 + uv.x * 0.1;
+            wet.metallic = 0.4;
+            wet.emitted = vec3<f32>(uv, 0.0) * 0.1;
+            return wet;
+        }";
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let shown = model(square(material([0.1; 3], 0.0, 1.0)));
+        let features = LightingFeatures { surface: Some(text.into()), lights: 1, ..Default::default() };
+        let lighting = sun([0.3, 0.1, 1.0], 6.0);
+        let seen = Scene { features, ..scene(&[&shown], lighting) }.draw(&gpu).center();
+        let changed = surface(&material([0.9, 0.5, 0.2], 0.4, 0.55));
+        let point = SurfacePoint { emitted: DVec3::new(0.05, 0.05, 0.0), ..changed };
+        assert_close(seen, brdf::radiance(&point, &lighting, DVec3::ZERO), 0.01, &gpu.name);
+
+        // Unlit surfaces are as before; a mistake is an error.
+        let unlit = model(square(Material { unlit: true, ..material([0.1; 3], 0.0, 1.0) }));
+        let features = LightingFeatures { surface: Some(text.into()), ..Default::default() };
+        let seen = Scene { features, ..scene(&[&unlit], lighting) }.draw(&gpu).center();
+        assert_close(seen, DVec3::splat(0.1), 0.01, &gpu.name);
+        let features = LightingFeatures { surface: Some("fn surface() {}".into()), ..Default::default() };
+        let mut renderer = Scene { features, ..scene(&[], lighting) }.renderer(&gpu);
+        let error = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap_err().to_string();
+        assert!(error.contains("surface"), "{error}");
+    }
+}
