@@ -12,7 +12,7 @@ use crate::outbox::{CrowdChange, CrowdCommand, Group, Outbox};
 
 /// A crowd of a baked model as one entity: for a hundred thousand characters and more, which need no entity each.
 ///
-/// Its instances have numbers, from 0 in the order in which they are spawned, and places in world space: the entity has no
+/// The instances have numbers, from 0 in the order in which they are spawned, and places in world space: the entity has no
 /// transform. [`Visibility`], [`RenderLayers`], [`NotShadowCaster`] and [`NotShadowReceiver`] of the entity are those of the whole crowd.
 ///
 /// ```
@@ -74,7 +74,7 @@ impl<M: BakedModel> CharacterCrowd<M> {
     /// Moves instances: element `i` is the transform of instance `i`. Further instances stay. Of a scale that is not uniform, the
     /// mean of its axes is taken.
     pub fn set_transforms(&mut self, transforms: impl IntoIterator<Item = Transform>) -> &mut Self {
-        let transforms: Vec<_> = transforms.into_iter().map(|transform| instance_transform(transform)).collect();
+        let transforms: Vec<_> = transforms.into_iter().map(instance_transform).collect();
         self.push(move |crowd, ids| {
             let count = transforms.len().min(ids.len());
             crowd.set_transforms(&ids[..count], &transforms[..count])

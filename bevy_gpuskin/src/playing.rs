@@ -1,4 +1,4 @@
-//! What a character plays, as the main world needs it for events and sockets.
+//! Clip and layers of a character in the main world, for events and sockets.
 
 use gpuskin_rt::{BakedModel, InstancePose, InstanceRecord, LayerSet, Repeat, Time};
 

@@ -78,7 +78,7 @@ pub(crate) fn follow<M: BakedModel>(
             warn_once!("{entity}: a socket of the model {name} stays where it is; make it a child of such a character");
             continue;
         };
-        // What the character plays is no change of it.
+        // A copy of the playback is no change of the character.
         let playing = character.bypass_change_detection().play_until(now);
         let Some(in_model) = bones.in_model(socket.bone, playing.pose(), now) else { continue };
         let bind = M::MODEL.meta.bones[usize::from(socket.bone.index())].bind;

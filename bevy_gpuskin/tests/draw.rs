@@ -182,7 +182,7 @@ fn sockets_follow_the_bones_of_the_drawn_frame() {
     let soldier = app.world_mut().spawn((Character::playing(clips::SOLDIER_RUN).phase(0.3), place)).id();
     let socket = app.world_mut().spawn((Socket::to(bones::SOLDIER_HAND_R), ChildOf(soldier))).id();
     let sockets = Sockets::<Soldier>::new().unwrap();
-    let mut assert_follows = |app: &mut App, what: &str| {
+    let assert_follows = |app: &mut App, what: &str| {
         app.update();
         let now = app.world().resource::<Time<Virtual>>().elapsed_secs_f64();
         let crowd = app.sub_app(RenderApp).world().resource::<CharacterRenderer>().crowd::<Soldier>().unwrap();
@@ -201,7 +201,7 @@ fn sockets_follow_the_bones_of_the_drawn_frame() {
     let first = assert_follows(&mut app, "first frame");
     (0..7).for_each(|_| app.update());
     assert!(assert_follows(&mut app, "clip").distance(first) > 0.05, "the hand does not move");
-    let mut command = |app: &mut App, what: &str, command: &dyn Fn(&mut Character<Soldier>)| {
+    let command = |app: &mut App, what: &str, command: &dyn Fn(&mut Character<Soldier>)| {
         command(&mut app.world_mut().get_mut::<Character<Soldier>>(soldier).unwrap());
         let before = assert_follows(app, what);
         (0..5).for_each(|_| app.update());
@@ -349,7 +349,7 @@ fn cameras_draw_the_characters_of_their_layers() {
     let all = common::read(&mut app, &image);
     let shown = common::different(&empty, &all);
     assert!(shown > 1000, "{shown} pixels show the soldier");
-    let mut layers = |app: &mut App, of_soldier: Option<usize>, of_camera: usize| {
+    let layers = |app: &mut App, of_soldier: Option<usize>, of_camera: usize| {
         app.world_mut().entity_mut(camera).insert(RenderLayers::layer(of_camera));
         match of_soldier {
             Some(layer) => app.world_mut().entity_mut(soldier).insert(RenderLayers::layer(layer)),

@@ -21,7 +21,7 @@ pub const HEIGHT: u32 = 1080;
 /// Longest time in which Bevy loads its shaders and assets, before a picture.
 const LOADING: Duration = Duration::from_secs(2);
 
-/// What is rendered to.
+/// Target of the cameras.
 #[derive(Resource, Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     Window,

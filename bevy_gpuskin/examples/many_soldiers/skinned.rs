@@ -36,7 +36,7 @@ pub(crate) fn build(app: &mut App) {
     let bytes: &[u8] = include_bytes!("../../../assets/soldier.glb");
     let registry = app.world().resource::<EmbeddedAssetRegistry>();
     registry.insert_asset(PathBuf::new(), Path::new("many_soldiers/soldier.glb"), bytes);
-    // What Bevy's feature `reflect_auto_register` would do: the components of a scene of glTF.
+    // Stands in for Bevy's feature `reflect_auto_register`: the components of a scene of glTF.
     app.register_type::<Transform>()
         .register_type::<GlobalTransform>()
         .register_type::<TransformTreeChanged>()
