@@ -4,9 +4,10 @@ use bevy::ecs::component::Component;
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
-use gpuskin_rt::{BakedModel, Clip, Instance, Part, Repeat, Transition};
+use gpuskin_rt::{BakedModel, Clip, Instance, InstanceRecord, Mask, Part, Repeat, Time, Transition};
 
-use crate::outbox::{Command, Outbox, Slot};
+use crate::outbox::{Command, GroupIndex, LayerStart, Outbox, Slot};
+use crate::playing::Playing;
 
 /// A character of a baked model: one entity, drawn where its [`GlobalTransform`] is.
 ///
@@ -47,7 +48,13 @@ use crate::outbox::{Command, Outbox, Slot};
 #[require(Transform, Visibility)]
 pub struct Character<M: BakedModel> {
     pub(crate) state: State<M>,
-    pub(crate) commands: Vec<Command<M>>,
+    commands: Vec<Command<M>>,
+    /// Number of commands that `playing` has already.
+    applied: usize,
+    /// `None` until the first frame.
+    playing: Option<Playing>,
+    /// Whether `playing` differs from what the event queues have.
+    has_changed: bool,
     clip: Clip<M>,
 }
 
@@ -55,7 +62,7 @@ pub struct Character<M: BakedModel> {
 #[derive(Debug)]
 pub(crate) enum State<M> {
     New(Box<Instance<M>>),
-    Spawned(Slot),
+    Spawned(Slot, GroupIndex),
 }
 
 /// Before the character is spawned. Afterwards, these have no effect: use the methods below.
@@ -63,7 +70,7 @@ impl<M: BakedModel> Character<M> {
     /// Makes a character that plays a clip from its start.
     pub fn playing(clip: Clip<M>) -> Self {
         let instance = Box::new(Instance::at([0.0; 3]).play(clip));
-        Self { state: State::New(instance), commands: Vec::new(), clip }
+        Self { state: State::New(instance), commands: Vec::new(), applied: 0, playing: None, has_changed: false, clip }
     }
 
     /// Sets the speed as a factor of the clip's normal speed; 0 freezes the pose, negative plays backwards.
@@ -138,6 +145,55 @@ impl<M: BakedModel> Character<M> {
         self.command(Command::Pause(paused))
     }
 
+    /// Plays a clip on a layer above the current clip, on the bones of a mask, or on all bones without one.
+    ///
+    /// There are two layers, 0 and 1; layer 1 is blended over layer 0. The weight of the layer fades to `weight`, 0..1, over the
+    /// transition. The layer stays until [`Self::stop_layer`]: aiming, carrying, leaning. Layers need the encoding `local-packed`.
+    ///
+    /// ```
+    /// use bevy_gpuskin::{Character, Transition};
+    /// use bevy_gpuskin_sample_models::{clips, masks, models::Soldier};
+    ///
+    /// fn attack_while_running(soldier: &mut Character<Soldier>) {
+    ///     let upper_body = Some(masks::SOLDIER_UPPER_BODY);
+    ///     soldier.play_layer_once(0, clips::SOLDIER_ATTACK, upper_body, Transition::crossfade(0.15), 1.0);
+    /// }
+    /// ```
+    pub fn play_layer(
+        &mut self,
+        layer: usize,
+        clip: Clip<M>,
+        mask: Option<Mask<M>>,
+        transition: Transition,
+        weight: f32,
+    ) -> &mut Self {
+        self.command(Command::Layer(LayerStart { layer, clip, mask, transition, weight, once: false }))
+    }
+
+    /// Plays a clip once on a layer, which then removes itself: attacks, reactions, gestures.
+    ///
+    /// Like [`Self::play_layer`], but the weight fades back to 0 at the end of the clip, for as long as the fade of the transition.
+    pub fn play_layer_once(
+        &mut self,
+        layer: usize,
+        clip: Clip<M>,
+        mask: Option<Mask<M>>,
+        transition: Transition,
+        weight: f32,
+    ) -> &mut Self {
+        self.command(Command::Layer(LayerStart { layer, clip, mask, transition, weight, once: true }))
+    }
+
+    /// Fades the weight of a layer to `weight`, 0..1, over `seconds`. Has no effect on a character without layers.
+    pub fn set_layer_weight(&mut self, layer: usize, weight: f32, seconds: f32) -> &mut Self {
+        self.command(Command::LayerWeight(layer, weight, seconds))
+    }
+
+    /// Fades out a layer over `seconds`. Has no effect on a character without layers.
+    pub fn stop_layer(&mut self, layer: usize, seconds: f32) -> &mut Self {
+        self.set_layer_weight(layer, 0.0, seconds)
+    }
+
     /// Sets the tint, which is multiplied with the base colour.
     pub fn set_tint(&mut self, tint: impl Into<Color>) -> &mut Self {
         self.command(Command::Tint(tint.into().to_linear().to_f32_array()))
@@ -153,9 +209,43 @@ impl<M: BakedModel> Character<M> {
         self.command(Command::Part(part, visible))
     }
 
+    /// Shows or hides an attachment: the one that the plugin got as number `index`, from 0, by
+    /// [`CharacterPlugin::attach`](crate::CharacterPlugin::attach).
+    pub fn set_attachment_visible(&mut self, index: usize, visible: bool) -> &mut Self {
+        self.command(Command::Attachment(index, visible))
+    }
+
     fn command(&mut self, command: Command<M>) -> &mut Self {
         self.commands.push(command);
         self
+    }
+
+    /// Returns what the character plays after its commands so far.
+    pub(crate) fn play_until(&mut self, time: Time) -> &Playing {
+        let playing = self.playing.get_or_insert_with(|| {
+            self.has_changed = true;
+            let record = match &self.state {
+                State::New(instance) => instance.record(&M::MODEL.meta, time),
+                State::Spawned(..) => InstanceRecord::default(),
+            };
+            Playing { record, layers: None }
+        });
+        for command in &self.commands[self.applied..] {
+            self.has_changed |= playing.apply(command, time);
+        }
+        self.applied = self.commands.len();
+        playing
+    }
+
+    /// Whether commands have changed what the character plays since the last call.
+    pub(crate) fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    /// Takes the commands of the frame.
+    pub(crate) fn take_commands(&mut self) -> std::vec::Drain<'_, Command<M>> {
+        self.applied = 0;
+        self.commands.drain(..)
     }
 
     fn on_add(world: DeferredWorld, context: HookContext) {
@@ -169,7 +259,7 @@ impl<M: BakedModel> Character<M> {
     }
 
     fn on_discard(mut world: DeferredWorld, context: HookContext) {
-        let Some(&Self { state: State::Spawned(slot), .. }) = world.get::<Self>(context.entity) else { return };
+        let Some(&Self { state: State::Spawned(slot, _), .. }) = world.get::<Self>(context.entity) else { return };
         if let Some(mut outbox) = world.get_resource_mut::<Outbox<M>>() {
             outbox.despawn(slot);
         }

@@ -1,56 +1,102 @@
 //! Collects the changes of characters.
 
+use bevy::camera::visibility::RenderLayers;
+use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::prelude::*;
-use gpuskin_rt::BakedModel;
+use gpuskin_rt::{BakedModel, Time as Timestamp};
 
 use crate::character::{Character, State};
+use crate::events::EventQueues;
 use crate::outbox::Outbox;
 
-type Changes = Or<(Changed<GlobalTransform>, Changed<InheritedVisibility>)>;
+type Changes<M> = Or<(
+    Changed<Character<M>>,
+    Changed<GlobalTransform>,
+    Changed<InheritedVisibility>,
+    Changed<RenderLayers>,
+    Added<NotShadowCaster>,
+    Added<NotShadowReceiver>,
+)>;
+
+/// A character with what decides how it is drawn.
+type Collected<M> = (
+    Entity,
+    &'static mut Character<M>,
+    Ref<'static, GlobalTransform>,
+    Ref<'static, InheritedVisibility>,
+    (Option<&'static RenderLayers>, Has<NotShadowCaster>, Has<NotShadowReceiver>),
+);
+
+/// Marks the characters of a model as changed that have lost a component on which their group depends.
+pub(crate) fn mark_regrouped<M: BakedModel>(
+    mut layers: RemovedComponents<RenderLayers>,
+    mut casters: RemovedComponents<NotShadowCaster>,
+    mut receivers: RemovedComponents<NotShadowReceiver>,
+    mut characters: Query<&mut Character<M>>,
+) {
+    for entity in layers.read().chain(casters.read()).chain(receivers.read()) {
+        if let Ok(mut character) = characters.get_mut(entity) {
+            character.set_changed();
+        }
+    }
+}
 
 /// Collects what has changed in a frame. Characters that stand still cost a comparison of ticks.
 pub(crate) fn collect<M: BakedModel>(
     mut outbox: ResMut<Outbox<M>>,
+    mut queues: Option<ResMut<EventQueues<M>>>,
     time: Res<Time<Virtual>>,
-    mut characters: Query<
-        (&mut Character<M>, Ref<GlobalTransform>, Ref<InheritedVisibility>),
-        Or<(Changed<Character<M>>, Changes)>,
-    >,
+    mut changed: Query<Collected<M>, Changes<M>>,
 ) {
-    let outbox = &mut *outbox;
-    for (mut character, transform, visibility) in &mut characters {
+    let (outbox, seconds) = (outbox.bypass_change_detection(), time.elapsed_secs_f64());
+    let now = Timestamp::from_secs(seconds);
+    if let Some(queues) = &mut queues {
+        outbox.current.despawned.iter().for_each(|slot| queues.stop(*slot, now));
+    }
+    for (entity, mut character, transform, visibility, (layers, no_caster, no_receiver)) in &mut changed {
         // Taking the commands is no change.
         let character = character.bypass_change_detection();
-        let slot = match &character.state {
-            &State::Spawned(slot) => {
+        let group = outbox.group(layers, !no_caster, !no_receiver);
+        let slot = match &mut character.state {
+            State::Spawned(slot, in_group) => {
+                if *in_group != group {
+                    *in_group = group;
+                    outbox.current.regrouped.push((*slot, group));
+                }
                 if transform.is_changed() {
-                    outbox.current.moved.push(slot);
-                    outbox.current.transforms.push(of_global(&transform));
+                    outbox.current.moved.push(*slot);
+                    outbox.current.transforms.push(instance_transform(transform.compute_transform()));
                 }
                 if visibility.is_changed() {
-                    outbox.current.shown.push((slot, visibility.get()));
+                    outbox.current.shown.push((*slot, visibility.get()));
                 }
-                slot
+                *slot
             }
             State::New(instance) => {
-                let instance = instance.with_transform(of_global(&transform));
-                let slot = outbox.spawn(if visibility.get() { instance } else { instance.invisible() });
-                character.state = State::Spawned(slot);
+                let instance = instance.with_transform(instance_transform(transform.compute_transform()));
+                let shown = if visibility.get() { instance } else { instance.invisible() };
+                character.play_until(now);
+                let slot = outbox.spawn(group, shown);
+                character.state = State::Spawned(slot, group);
                 slot
             }
         };
-        outbox.current.commands.extend(character.commands.drain(..).map(|command| (slot, command)));
+        character.play_until(now);
+        if character.take_change()
+            && let Some(queues) = &mut queues
+        {
+            queues.play(slot, entity, character.play_until(now), now);
+        }
+        outbox.current.commands.extend(character.take_commands().map(|command| (slot, command)));
     }
-    outbox.finish(time.elapsed_secs_f64());
+    outbox.finish(seconds);
 }
-
 /// Transform of an instance: of a scale that is not uniform, the mean of its axes.
-fn of_global(transform: &GlobalTransform) -> gpuskin_rt::Transform {
-    let (scale, rotation, translation) = transform.to_scale_rotation_translation();
+pub(crate) fn instance_transform(transform: Transform) -> gpuskin_rt::Transform {
     gpuskin_rt::Transform {
-        translation: translation.to_array(),
-        scale: scale.abs().element_sum() / 3.0,
-        rotation: rotation.to_array(),
+        translation: transform.translation.to_array(),
+        scale: transform.scale.abs().element_sum() / 3.0,
+        rotation: transform.rotation.to_array(),
     }
 }
 
@@ -121,13 +167,13 @@ mod tests {
         let mut app = app();
         let entities: Vec<_> = (0..3).map(|_| app.world_mut().spawn(soldier()).id()).collect();
         let spawned = batches(&mut app);
-        assert_eq!(spawned[0].spawned.iter().map(|(slot, _)| *slot).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(spawned[0].spawned.iter().map(|(slot, ..)| *slot).collect::<Vec<_>>(), [0, 1, 2]);
         app.world_mut().despawn(entities[1]);
         // Replacing a character starts it anew.
         app.world_mut().entity_mut(entities[2]).insert(soldier());
         let changed = batches(&mut app);
         assert_eq!(changed[0].despawned, [1, 2]);
-        assert_eq!(changed[0].spawned.iter().map(|(slot, _)| *slot).collect::<Vec<_>>(), [2]);
+        assert_eq!(changed[0].spawned.iter().map(|(slot, ..)| *slot).collect::<Vec<_>>(), [2]);
         app.world_mut().entity_mut(entities[0]).remove::<Character<Soldier>>();
         assert_eq!(batches(&mut app)[0].despawned, [0]);
     }

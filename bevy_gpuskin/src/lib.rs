@@ -6,12 +6,19 @@ mod guide {}
 
 mod character;
 mod collect;
+mod crowd;
+mod events;
 mod outbox;
+mod playing;
 mod plugin;
 mod render;
+mod sockets;
 
 pub use character::Character;
+pub use crowd::CharacterCrowd;
+pub use events::{ClipFinished, EventFired};
 pub use gpuskin_rt;
-pub use gpuskin_rt::{Curve, Repeat, Transition};
+pub use gpuskin_rt::{Attachment, Curve, Repeat, Transition};
 pub use plugin::{CharacterPlugin, CharacterSystems, GpuskinPlugin};
 pub use render::CharacterRenderer;
+pub use sockets::Socket;

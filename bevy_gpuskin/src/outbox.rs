@@ -1,10 +1,23 @@
 //! Batches by which the characters of the main world change the crowds of the renderer: one per frame.
 
+use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
-use gpuskin_rt::{Clip, Instance, Part, Transition};
+use gpuskin_rt::{Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Mask, Part, Transition};
 
 /// Number of a character within its model, by which the renderer finds its instance.
 pub(crate) type Slot = u32;
+
+/// Index of a group in the order in which the outbox has made them.
+pub(crate) type GroupIndex = u16;
+
+/// Views that draw a character, and how it is drawn there. The characters of a model that have these in common are a group, and
+/// each group is a crowd of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) layers: RenderLayers,
+    pub(crate) casts_shadows: bool,
+    pub(crate) receives_shadows: bool,
+}
 
 /// A change of a spawned character.
 #[derive(Debug)]
@@ -13,24 +26,54 @@ pub(crate) enum Command<M> {
     Speed(f32),
     Seek(f64),
     Pause(bool),
+    Layer(LayerStart<M>),
+    /// Layer, weight, seconds.
+    LayerWeight(usize, f32, f32),
     Tint([f32; 4]),
     Custom([u32; 2]),
     Part(Part<M>, bool),
+    /// Index of the attachment in the plugin.
+    Attachment(usize, bool),
+}
+
+/// Start of a clip on a layer.
+#[derive(Debug)]
+pub(crate) struct LayerStart<M> {
+    pub(crate) layer: usize,
+    pub(crate) clip: Clip<M>,
+    pub(crate) mask: Option<Mask<M>>,
+    pub(crate) transition: Transition,
+    pub(crate) weight: f32,
+    /// Whether the layer removes itself at the end of the clip.
+    pub(crate) once: bool,
+}
+
+/// A command to a crowd that is an entity, with its instances in the order of their spawns.
+pub(crate) type CrowdCommand<M> = Box<dyn FnOnce(&Crowd<M>, &mut Vec<InstanceId>) -> Result<(), Error> + Send + Sync>;
+
+/// A change of a crowd that is an entity.
+pub(crate) enum CrowdChange<M> {
+    Changed { group: Group, visible: bool, descriptor: CrowdDescriptor, commands: Vec<CrowdCommand<M>> },
+    Removed,
 }
 
 /// Changes of all characters of a model in one frame.
-#[derive(Debug)]
 pub(crate) struct Batch<M> {
     /// Time of the frame, seconds.
     pub(crate) time: f64,
+    /// New groups.
+    pub(crate) groups: Vec<Group>,
     /// Before the spawns, which may use the slots again.
     pub(crate) despawned: Vec<Slot>,
-    pub(crate) spawned: Vec<(Slot, Instance<M>)>,
+    pub(crate) spawned: Vec<(Slot, GroupIndex, Instance<M>)>,
+    pub(crate) regrouped: Vec<(Slot, GroupIndex)>,
     pub(crate) moved: Vec<Slot>,
     /// Transform of each slot in `moved`.
     pub(crate) transforms: Vec<gpuskin_rt::Transform>,
     pub(crate) shown: Vec<(Slot, bool)>,
     pub(crate) commands: Vec<(Slot, Command<M>)>,
+    /// Crowds that are entities, in the order of their changes.
+    pub(crate) crowds: Vec<(Entity, CrowdChange<M>)>,
 }
 
 // Not derived: a derive would require the same trait of `M`.
@@ -38,36 +81,47 @@ impl<M> Default for Batch<M> {
     fn default() -> Self {
         Self {
             time: 0.0,
+            groups: Vec::new(),
             despawned: Vec::new(),
             spawned: Vec::new(),
+            regrouped: Vec::new(),
             moved: Vec::new(),
             transforms: Vec::new(),
             shown: Vec::new(),
             commands: Vec::new(),
+            crowds: Vec::new(),
         }
     }
 }
 
 impl<M> Batch<M> {
     fn is_empty(&self) -> bool {
-        let Self { time: _, despawned, spawned, moved, transforms: _, shown, commands } = self;
-        despawned.is_empty() && spawned.is_empty() && moved.is_empty() && shown.is_empty() && commands.is_empty()
+        let Self { time: _, groups: _, despawned, spawned, regrouped, moved, transforms: _, shown, commands, crowds } =
+            self;
+        despawned.is_empty()
+            && spawned.is_empty()
+            && regrouped.is_empty()
+            && moved.is_empty()
+            && shown.is_empty()
+            && commands.is_empty()
+            && crowds.is_empty()
     }
 }
 
 /// Batches of a model that the renderer has not read.
-#[derive(Resource, Debug)]
+#[derive(Resource)]
 pub(crate) struct Outbox<M: 'static> {
     pub(crate) current: Batch<M>,
     ready: Vec<Batch<M>>,
     free: Vec<Slot>,
     slots: Slot,
+    groups: Vec<Group>,
 }
 
 // Not derived: a derive would require the same trait of `M`.
 impl<M> Default for Outbox<M> {
     fn default() -> Self {
-        Self { current: Batch::default(), ready: Vec::new(), free: Vec::new(), slots: 0 }
+        Self { current: Batch::default(), ready: Vec::new(), free: Vec::new(), slots: 0, groups: Vec::new() }
     }
 }
 
@@ -82,13 +136,36 @@ impl<M> Outbox<M> {
         self.free.push(slot);
     }
 
-    pub(crate) fn spawn(&mut self, instance: Instance<M>) -> Slot {
+    pub(crate) fn spawn(&mut self, group: GroupIndex, instance: Instance<M>) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots += 1;
             self.slots - 1
         });
-        self.current.spawned.push((slot, instance));
+        self.current.spawned.push((slot, group, instance));
         slot
+    }
+
+    /// Returns the index of a group, which is made if it is new. Games have few of them.
+    pub(crate) fn group(&mut self, layers: Option<&RenderLayers>, casts: bool, receives: bool) -> GroupIndex {
+        let default = const { &RenderLayers::layer(0) };
+        let layers = layers.unwrap_or(default);
+        let is = |group: &Group| {
+            (group.casts_shadows, group.receives_shadows) == (casts, receives) && group.layers == *layers
+        };
+        if let Some(index) = self.groups.iter().position(is) {
+            return index as GroupIndex;
+        }
+        if self.groups.len() > usize::from(GroupIndex::MAX) {
+            error_once!(
+                "{} sets of render layers are too many: further characters are in the first",
+                self.groups.len()
+            );
+            return 0;
+        }
+        let group = Group { layers: layers.clone(), casts_shadows: casts, receives_shadows: receives };
+        self.current.groups.push(group.clone());
+        self.groups.push(group);
+        (self.groups.len() - 1) as GroupIndex
     }
 
     pub(crate) fn finish(&mut self, time: f64) {

@@ -5,11 +5,13 @@ use core::marker::PhantomData;
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::prelude::*;
 use bevy::transform::TransformSystems;
-use gpuskin_rt::{BakedModel, CrowdDescriptor};
+use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 
-use crate::collect::collect;
+use crate::collect::{collect, mark_regrouped};
+use crate::crowd::collect_crowds;
+use crate::events::{EventQueues, fire};
 use crate::outbox::Outbox;
-use crate::render;
+use crate::{render, sockets};
 
 /// Options that all models share. [`CharacterPlugin`] adds it with its defaults, if it is not there.
 #[derive(Clone, Debug)]
@@ -33,7 +35,12 @@ impl Plugin for GpuskinPlugin {
     fn build(&self, app: &mut App) {
         app.configure_sets(
             PostUpdate,
-            CharacterSystems::Collect.after(TransformSystems::Propagate).after(VisibilitySystems::VisibilityPropagate),
+            (
+                CharacterSystems::Sockets.before(TransformSystems::Propagate),
+                CharacterSystems::Collect
+                    .after(TransformSystems::Propagate)
+                    .after(VisibilitySystems::VisibilityPropagate),
+            ),
         );
         render::build(app, self);
     }
@@ -54,6 +61,9 @@ impl Plugin for GpuskinPlugin {
 pub struct CharacterPlugin<M> {
     /// Options of the crowd that draws the characters.
     pub crowd: CrowdDescriptor,
+    /// Whether characters fire [`EventFired`](crate::EventFired) and [`ClipFinished`](crate::ClipFinished).
+    pub events: bool,
+    attachments: Vec<(&'static Model, Attachment<M>)>,
     model: PhantomData<fn() -> M>,
 }
 
@@ -67,7 +77,33 @@ impl<M> Default for CharacterPlugin<M> {
 impl<M> CharacterPlugin<M> {
     /// Makes a plugin with options of the crowd: capacity, shared poses.
     pub const fn with_crowd(crowd: CrowdDescriptor) -> Self {
-        Self { crowd, model: PhantomData }
+        Self { crowd, events: false, attachments: Vec::new(), model: PhantomData }
+    }
+
+    /// Makes a plugin whose characters fire the events of their clips: [`EventFired`](crate::EventFired) and
+    /// [`ClipFinished`](crate::ClipFinished). They cost processor time per event and per command; without, they cost nothing.
+    pub const fn with_events(mut self) -> Self {
+        self.events = true;
+        self
+    }
+
+    /// Attaches a prop to a bone of every character: a sword for each soldier. The GPU draws it with the character, without an entity.
+    ///
+    /// Attachments have numbers, from 0 in the order in which they are attached, for
+    /// [`Character::set_attachment_visible`](crate::Character::set_attachment_visible). A model has at most 14.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_gpuskin::{Attachment, CharacterPlugin};
+    /// use bevy_gpuskin_sample_models::{bones, models};
+    ///
+    /// // A small hound on the shoulder. A game attaches a sword.
+    /// let shoulder = Attachment::to(bones::SOLDIER_SHOULDER_L).at([0.0, 0.1, 0.0]).scaled(0.2);
+    /// App::new().add_plugins(CharacterPlugin::<models::Soldier>::default().attach(&models::HOUND, shoulder));
+    /// ```
+    pub fn attach(mut self, prop: &'static Model, attachment: Attachment<M>) -> Self {
+        self.attachments.push((prop, attachment));
+        self
     }
 }
 
@@ -79,14 +115,25 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         if !render::has_renderer(app) {
             return;
         }
-        app.init_resource::<Outbox<M>>().add_systems(PostUpdate, collect::<M>.in_set(CharacterSystems::Collect));
-        render::build_model::<M>(app, &self.crowd);
+        let collects = (mark_regrouped::<M>, collect_crowds::<M>, collect::<M>).chain();
+        app.init_resource::<Outbox<M>>().add_systems(
+            PostUpdate,
+            (sockets::follow::<M>.in_set(CharacterSystems::Sockets), collects.in_set(CharacterSystems::Collect)),
+        );
+        if self.events {
+            app.init_resource::<EventQueues<M>>().add_systems(PreUpdate, fire::<M>.in_set(CharacterSystems::Events));
+        }
+        render::build_model::<M>(app, &self.crowd, &self.attachments);
     }
 }
 
-/// Systems of this crate in [`PostUpdate`].
+/// Systems of this crate.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CharacterSystems {
-    /// Collects the commands, transforms and visibilities that have changed in this frame.
+    /// Triggers the events of the time since the last frame, in [`PreUpdate`].
+    Events,
+    /// Moves sockets to their bones, in [`PostUpdate`] before [`TransformSystems::Propagate`].
+    Sockets,
+    /// Collects the commands, transforms and visibilities that have changed in this frame, in [`PostUpdate`].
     Collect,
 }

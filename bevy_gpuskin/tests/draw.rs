@@ -4,13 +4,15 @@ mod common;
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::prepass::MotionVectorPrepass;
-use bevy::light::CascadeShadowConfigBuilder;
+use bevy::light::{CascadeShadowConfigBuilder, NotShadowCaster, NotShadowReceiver};
 use bevy::pbr::ScreenSpaceAmbientOcclusion;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
-use bevy_gpuskin::gpuskin_rt::{Clip, Instance};
-use bevy_gpuskin::{Character, CharacterPlugin, CharacterRenderer, GpuskinPlugin};
-use bevy_gpuskin_sample_models::{clips, models::Soldier};
+use bevy_gpuskin::gpuskin_rt::{Clip, Instance, InstancePose, Sockets};
+use bevy_gpuskin::{
+    Attachment, Character, CharacterCrowd, CharacterPlugin, CharacterRenderer, GpuskinPlugin, Socket, Transition,
+};
+use bevy_gpuskin_sample_models::{bones, clips, masks, models::Soldier};
 use common::control;
 
 /// Place, clip and look of a character.
@@ -71,12 +73,48 @@ fn scene() -> (App, Handle<Image>) {
     (app, image)
 }
 
+/// Makes some characters, or their control, differ in how shadows treat them.
+fn set_shadows(app: &mut App, i: usize, entity: Entity) {
+    let mut entity = app.world_mut().entity_mut(entity);
+    match i % 4 {
+        1 => entity.insert(NotShadowCaster),
+        2 => entity.insert(NotShadowReceiver),
+        _ => &mut entity,
+    };
+}
+
+/// Draws the placed characters on the CPU.
+fn control(start: f64, time: f64, shadows: bool) -> Vec<[u8; 4]> {
+    let (mut app, image) = scene();
+    for (i, Placed { transform, clip, phase, tint }) in placed().into_iter().enumerate() {
+        let instance = Instance::at([0.0; 3]).with_transform(of(transform)).play(clip).phase(phase);
+        let record = instance.record(&bevy_gpuskin_sample_models::models::SOLDIER.meta, start.into());
+        for mesh in control::spawn::<Soldier>(&mut app, &record, tint, time) {
+            if shadows {
+                set_shadows(&mut app, i, mesh);
+            }
+        }
+    }
+    common::settle(&mut app);
+    common::read(&mut app, &image)
+}
+
+fn assert_equal(characters: &[[u8; 4]], control: &[[u8; 4]], empty: &[[u8; 4]]) {
+    let pixels = control.len();
+    let shown = common::different(empty, control);
+    assert!(shown > pixels / 4, "the control shows {shown} of {pixels} pixels");
+    let different = common::different(characters, control);
+    println!("{different} of {pixels} pixels differ by more than 1/255; {shown} show characters or their shadows");
+    assert!(different * 1000 <= pixels, "{different} of {pixels} pixels differ");
+}
+
 #[test]
 fn characters_are_lit_and_shadowed_as_standard_meshes_are() {
     let (mut app, image) = scene();
     let empty = common::read(&mut app, &image);
-    for Placed { transform, clip, phase, tint } in placed() {
-        app.world_mut().spawn((Character::playing(clip).phase(phase).tinted(tint), transform));
+    for (i, Placed { transform, clip, phase, tint }) in placed().into_iter().enumerate() {
+        let entity = app.world_mut().spawn((Character::playing(clip).phase(phase).tinted(tint), transform)).id();
+        set_shadows(&mut app, i, entity);
     }
     app.update();
     let start = app.world().resource::<Time<Virtual>>().elapsed_secs_f64();
@@ -85,23 +123,158 @@ fn characters_are_lit_and_shadowed_as_standard_meshes_are() {
     assert!(time > start);
     let characters = common::read(&mut app, &image);
     common::save("characters.png", &characters);
-
-    let (mut app, image) = scene();
-    for Placed { transform, clip, phase, tint } in placed() {
-        let instance = Instance::at([0.0; 3]).with_transform(of(transform)).play(clip).phase(phase);
-        let record = instance.record(&bevy_gpuskin_sample_models::models::SOLDIER.meta, start.into());
-        control::spawn::<Soldier>(&mut app, &record, tint, time);
-    }
-    common::settle(&mut app);
-    let control = common::read(&mut app, &image);
+    let control = control(start, time, true);
     common::save("control.png", &control);
+    assert_equal(&characters, &control, &empty);
+}
 
-    let pixels = control.len();
-    let shown = common::different(&empty, &control);
-    assert!(shown > pixels / 4, "the control shows {shown} of {pixels} pixels");
-    let different = common::different(&characters, &control);
-    println!("{different} of {pixels} pixels differ by more than 1/255; {shown} show characters or their shadows");
-    assert!(different * 1000 <= pixels, "{different} of {pixels} pixels differ");
+#[test]
+fn crowd_of_one_entity_is_drawn_as_characters_are() {
+    let (mut app, image) = scene();
+    let empty = common::read(&mut app, &image);
+    let tinted = |placed: &Placed| placed.tint.to_linear().to_f32_array();
+    let instances: Vec<_> = placed()
+        .iter()
+        .map(|placed| Instance::at([9.0, 0.0, 0.0]).play(placed.clip).phase(placed.phase).tinted(tinted(placed)))
+        .collect();
+    let mut crowd = CharacterCrowd::new(instances);
+    crowd.set_transforms(placed().iter().map(|placed| placed.transform));
+    let entity = app.world_mut().spawn(crowd).id();
+    app.update();
+    let start = app.world().resource::<Time<Virtual>>().elapsed_secs_f64();
+    common::settle(&mut app);
+    let time = common::stop_time(&mut app);
+    let drawn = common::read(&mut app, &image);
+    common::save("crowd.png", &drawn);
+    assert_equal(&drawn, &control(start, time, false), &empty);
+
+    app.world_mut().entity_mut(entity).insert(Visibility::Hidden);
+    app.update();
+    assert_eq!(common::different(&common::read(&mut app, &image), &empty), 0, "the crowd is hidden");
+    app.world_mut().entity_mut(entity).insert((Visibility::Visible, RenderLayers::layer(3)));
+    app.update();
+    assert_eq!(common::different(&common::read(&mut app, &image), &empty), 0, "no camera shows layer 3");
+    app.world_mut().entity_mut(entity).remove::<RenderLayers>();
+    app.update();
+    assert_eq!(common::different(&common::read(&mut app, &image), &drawn), 0);
+    let crowd_of = |app: &App| {
+        let renderer = app.sub_app(RenderApp).world().resource::<CharacterRenderer>();
+        renderer.crowd_of::<Soldier>(entity).map(bevy_gpuskin::gpuskin_rt::Crowd::len)
+    };
+    assert_eq!(crowd_of(&app), Some(12));
+    app.world_mut().despawn(entity);
+    app.update();
+    assert_eq!(crowd_of(&app), None);
+    assert_eq!(common::different(&common::read(&mut app, &image), &empty), 0, "the crowd is gone");
+}
+
+/// Sockets are where the bones of the drawn instance are: the renderer and the main world play the same.
+#[test]
+fn sockets_follow_the_bones_of_the_drawn_frame() {
+    let mut app = common::app();
+    app.add_plugins(CharacterPlugin::<Soldier>::default());
+    common::start(&mut app);
+    let image = common::target(&mut app);
+    app.world_mut().spawn(common::camera(&image, Vec3::new(0.0, 1.0, 5.0), Vec3::Y));
+    common::settle(&mut app);
+    let place =
+        Transform::from_xyz(1.0, 0.2, -1.0).with_rotation(Quat::from_rotation_y(0.7)).with_scale(Vec3::splat(1.5));
+    let soldier = app.world_mut().spawn((Character::playing(clips::SOLDIER_RUN).phase(0.3), place)).id();
+    let socket = app.world_mut().spawn((Socket::to(bones::SOLDIER_HAND_R), ChildOf(soldier))).id();
+    let sockets = Sockets::<Soldier>::new().unwrap();
+    let assert_follows = |app: &mut App, what: &str| {
+        app.update();
+        let now = app.world().resource::<Time<Virtual>>().elapsed_secs_f64();
+        let crowd = app.sub_app(RenderApp).world().resource::<CharacterRenderer>().crowd::<Soldier>().unwrap();
+        let id = crowd.id_at(0).unwrap();
+        let (record, layers) = (crowd.get(id).unwrap(), crowd.layers(id));
+        let pose = InstancePose::new(&record);
+        let pose = layers.as_ref().map_or(pose, |layers| pose.with_layers(layers));
+        let bone = sockets.in_world(bones::SOLDIER_HAND_R, pose, now).unwrap();
+        let origin = Vec3::from(bone.rows.map(|row| row.w));
+        let tip = Vec3::from(bone.rows.map(|row| row.y * 0.2 + row.w));
+        let global = *app.world().get::<GlobalTransform>(socket).unwrap();
+        let distance = global.translation().distance(origin).max(global.transform_point(Vec3::Y * 0.2).distance(tip));
+        assert!(distance < 1e-4, "{what}: {distance} m off at {now} s");
+        origin
+    };
+    let first = assert_follows(&mut app, "first frame");
+    (0..7).for_each(|_| app.update());
+    assert!(assert_follows(&mut app, "clip").distance(first) > 0.05, "the hand does not move");
+    let command = |app: &mut App, what: &str, command: &dyn Fn(&mut Character<Soldier>)| {
+        command(&mut app.world_mut().get_mut::<Character<Soldier>>(soldier).unwrap());
+        let before = assert_follows(app, what);
+        (0..5).for_each(|_| app.update());
+        (before, assert_follows(app, what))
+    };
+    command(&mut app, "crossfade", &|soldier| {
+        soldier.play(clips::SOLDIER_WALK, Transition::crossfade(0.3));
+    });
+    command(&mut app, "speed", &|soldier| {
+        soldier.set_speed(1.7);
+    });
+    let upper_body = Some(masks::SOLDIER_UPPER_BODY);
+    command(&mut app, "layer", &|soldier| {
+        soldier.play_layer_once(0, clips::SOLDIER_ATTACK, upper_body, Transition::crossfade(0.1), 1.0);
+    });
+    command(&mut app, "second layer", &|soldier| {
+        soldier
+            .play_layer(1, clips::SOLDIER_IDLE, upper_body, Transition::crossfade(0.1), 0.5)
+            .set_layer_weight(1, 0.2, 0.1);
+    });
+    command(&mut app, "seek", &|soldier| {
+        soldier.seek_to(0.4);
+    });
+    let (before, after) = command(&mut app, "pause", &|soldier| {
+        soldier.set_paused(true);
+    });
+    assert!(before.distance(after) < 1e-5);
+    command(&mut app, "stopped layer", &|soldier| {
+        soldier.set_paused(false).stop_layer(1, 0.05);
+    });
+    // A layer that does not exist is logged, and what follows is done.
+    command(&mut app, "wrong layer", &|soldier| {
+        soldier.play_layer(7, clips::SOLDIER_IDLE, None, Transition::cut(), 1.0).set_speed(0.5);
+    });
+    app.world_mut().despawn(soldier);
+    app.update();
+    assert!(app.world().get_entity(socket).is_err());
+    // A socket without a character stays where it is.
+    let lost = app.world_mut().spawn(Socket::to(bones::SOLDIER_HAND_R)).id();
+    app.update();
+    assert_eq!(app.world().get::<Transform>(lost), Some(&Transform::IDENTITY));
+}
+
+#[test]
+fn attachments_are_drawn_and_hidden_per_character() {
+    let mut app = common::app();
+    let shoulder = Attachment::to(bones::SOLDIER_SHOULDER_L).at([0.0, 0.1, 0.0]).scaled(0.4);
+    app.add_plugins(CharacterPlugin::<Soldier>::default().attach(&bevy_gpuskin_sample_models::models::HOUND, shoulder));
+    common::start(&mut app);
+    let image = common::target(&mut app);
+    app.world_mut().spawn(common::camera(&image, Vec3::new(0.0, 1.2, 4.0), Vec3::Y));
+    app.world_mut().spawn((DirectionalLight::default(), Transform::default().looking_to(-Vec3::Z, Vec3::Y)));
+    let soldier = |x: f32| (Character::playing(clips::SOLDIER_IDLE).speed(0.0), Transform::from_xyz(x, 0.0, 0.0));
+    let [left, _] = [-0.8, 0.8].map(|x| app.world_mut().spawn(soldier(x)).id());
+    common::settle(&mut app);
+    let both = common::read(&mut app, &image);
+    common::save("attachments.png", &both);
+    app.world_mut()
+        .get_mut::<Character<Soldier>>(left)
+        .unwrap()
+        .set_attachment_visible(0, false)
+        .set_attachment_visible(5, true);
+    app.update();
+    let one = common::read(&mut app, &image);
+    // Differences on the left half of the picture alone.
+    let row = common::WIDTH as usize;
+    let halves = |picture: &[[u8; 4]], right: bool| -> Vec<[u8; 4]> {
+        let half = |row: &[[u8; 4]]| if right { row[row.len() / 2..].to_vec() } else { row[..row.len() / 2].to_vec() };
+        picture.chunks(row).flat_map(half).collect()
+    };
+    let [left, right] = [false, true].map(|right| common::different(&halves(&both, right), &halves(&one, right)));
+    assert!(left > 500, "the hound covers {left} pixels");
+    assert_eq!(right, 0);
 }
 
 /// Numbers of instances of the crowd, and of those that the view of a camera drew.
@@ -161,23 +334,35 @@ fn two_cameras_draw_what_each_of_them_sees() {
 }
 
 #[test]
-fn cameras_of_other_layers_draw_no_characters() {
+fn cameras_draw_the_characters_of_their_layers() {
     let mut app = common::app();
     app.add_plugins(CharacterPlugin::<Soldier>::default());
     common::start(&mut app);
     let image = common::target(&mut app);
     let camera = common::camera(&image, Vec3::new(0.0, 1.0, 4.0), Vec3::Y);
     let camera = app.world_mut().spawn((camera, RenderLayers::layer(1))).id();
-    app.world_mut().spawn(Character::playing(clips::SOLDIER_RUN));
+    let soldier = app.world_mut().spawn(Character::playing(clips::SOLDIER_RUN).speed(0.0)).id();
     common::settle(&mut app);
     let empty = common::read(&mut app, &image);
     app.world_mut().entity_mut(camera).insert(RenderLayers::layer(0));
     common::settle(&mut app);
-    let shown = common::different(&empty, &common::read(&mut app, &image));
+    let all = common::read(&mut app, &image);
+    let shown = common::different(&empty, &all);
     assert!(shown > 1000, "{shown} pixels show the soldier");
-    app.world_mut().entity_mut(camera).insert(RenderLayers::layer(1));
-    common::settle(&mut app);
-    assert_eq!(common::different(&empty, &common::read(&mut app, &image)), 0);
+    let layers = |app: &mut App, of_soldier: Option<usize>, of_camera: usize| {
+        app.world_mut().entity_mut(camera).insert(RenderLayers::layer(of_camera));
+        match of_soldier {
+            Some(layer) => app.world_mut().entity_mut(soldier).insert(RenderLayers::layer(layer)),
+            None => app.world_mut().entity_mut(soldier).remove::<RenderLayers>(),
+        };
+        common::settle(app);
+        common::read(app, &image)
+    };
+    assert_eq!(common::different(&empty, &layers(&mut app, None, 1)), 0);
+    assert_eq!(common::different(&all, &layers(&mut app, Some(1), 1)), 0, "another layer changes the picture");
+    assert_eq!(common::different(&empty, &layers(&mut app, Some(1), 0)), 0);
+    assert_eq!(common::different(&empty, &layers(&mut app, None, 1)), 0);
+    assert_eq!(common::different(&all, &layers(&mut app, None, 0)), 0);
 }
 
 /// Draws the placed characters, or the control, with a camera that has a prepass and ambient occlusion.

@@ -283,6 +283,25 @@ impl LayerSet {
         layer.fade_out = FadeOut::default();
     }
 
+    /// Plays a clip once on a layer, which then removes itself: [`Self::play`], then [`Self::fade_out_at_end`] with the fade of
+    /// the transition. `next` must play once.
+    ///
+    /// # Panics
+    /// If the layer does not exist.
+    #[doc(hidden)]
+    pub fn play_once(
+        &mut self,
+        layer: usize,
+        next: &Playback,
+        mask: Option<u8>,
+        transition: &Transition,
+        weight: f32,
+        time: Time,
+    ) {
+        self.play(layer, next, mask, transition, weight, time);
+        self.fade_out_at_end(layer, transition.fade);
+    }
+
     /// Makes a layer fade out over the last `seconds` of its clip, if the clip plays once.
     ///
     /// # Panics
@@ -333,9 +352,9 @@ impl LayerSet {
         self.live.start = time;
     }
 
-    /// Returns the playback of a layer whose weight is or becomes greater than zero.
-    #[cfg(feature = "wgpu")]
-    pub(crate) fn visible_playback(&self, layer: usize) -> Option<Playback> {
+    /// Returns the playback of a layer whose weight is or becomes greater than zero: the one that fires events.
+    #[doc(hidden)]
+    pub fn visible_playback(&self, layer: usize) -> Option<Playback> {
         let layer = &self.layers[layer];
         (layer.weight.ends[1] > 0).then(|| layer.playing.playback())
     }

@@ -403,6 +403,28 @@ impl InstanceRecord {
         self.rate = pack_rate::<RATE_BITS>(rate);
     }
 
+    /// Sets the speed from `time` on without a jump, as a factor of the clip's normal speed. Has no effect on a clip without
+    /// duration: one that plays once stays at its end.
+    #[doc(hidden)]
+    pub fn set_speed(&mut self, meta: &Metadata, speed: f32, time: Time) {
+        let (duration, lengths) = (self.duration(meta), self.playback().repeat().lengths());
+        if duration > 0.0 {
+            self.set_rate(rate(f64::from(speed), duration * lengths), time);
+        }
+    }
+
+    /// Jumps to a time in the clip at `time`, in seconds, clamped to the clip.
+    #[doc(hidden)]
+    pub fn seek_to(&mut self, meta: &Metadata, seconds: f64, time: Time) {
+        let duration = self.duration(meta);
+        self.seek(if duration > 0.0 { seconds / duration } else { 0.0 }, time);
+    }
+
+    /// Returns the duration of the current clip, in seconds.
+    fn duration(&self, meta: &Metadata) -> f64 {
+        meta.clips.get(self.clip_index()).map_or(0.0, |clip| clip.duration)
+    }
+
     /// Jumps to a fraction of the clip's length at `time`, clamped to its ends.
     #[doc(hidden)]
     pub fn seek(&mut self, fraction: f64, time: Time) {

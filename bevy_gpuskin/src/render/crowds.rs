@@ -7,12 +7,13 @@ use bevy::render::render_resource::PipelineCache;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use gpuskin_rt::pipeline::{CustomDraw, CustomPart, Variant};
 use gpuskin_rt::{
-    BakedModel, Crowd, CrowdDescriptor, CrowdRenderer, Error, InstanceId, Model, RendererDescriptor, View, wgpu,
+    Attachment, AttachmentId, BakedModel, Crowd, CrowdDescriptor, CrowdRenderer, Error, Model, RendererDescriptor,
+    View, wgpu,
 };
 
 use super::material::{Materials, PartMaterial};
 use crate::GpuskinPlugin;
-use crate::outbox::{Batch, Command, Outbox};
+use crate::outbox::Group;
 
 /// Options of the renderer.
 #[derive(Resource, Debug)]
@@ -43,9 +44,16 @@ impl CharacterRenderer {
         &self.renderer
     }
 
-    /// Returns the crowd of a model; `None` before its first character is drawn.
+    /// Returns the crowd of the characters of a model; `None` before the first of them is drawn. Characters that differ in their
+    /// render layers, or in how shadows treat them, are in crowds of their own: this is the one that was made first.
     pub fn crowd<M: BakedModel>(&self) -> Option<&Crowd<M>> {
-        self.crowds.iter().find_map(|drawn| drawn.crowd.as_any().downcast_ref())
+        let mut shared = self.crowds.iter().filter(|drawn| drawn.owner.is_none());
+        shared.find_map(|drawn| drawn.crowd.as_any().downcast_ref())
+    }
+
+    /// Returns the crowd of a [`CharacterCrowd`](crate::CharacterCrowd), an entity of the main world.
+    pub fn crowd_of<M: BakedModel>(&self, entity: Entity) -> Option<&Crowd<M>> {
+        self.crowds.iter().find(|drawn| drawn.owner == Some(entity))?.crowd.as_any().downcast_ref()
     }
 }
 
@@ -53,11 +61,23 @@ impl CharacterRenderer {
 #[derive(Debug)]
 pub(super) struct DrawnCrowd {
     pub(super) crowd: Box<dyn AnyCrowd>,
+    /// The model itself, then its attachments.
+    pub(super) meshes: Vec<DrawnMesh>,
+    pub(super) group: Group,
+    pub(super) visible: bool,
+    /// Entity of the main world that is this crowd; `None` if each instance is an entity.
+    pub(super) owner: Option<Entity>,
+}
+
+/// A model that is drawn for each instance of a crowd.
+#[derive(Debug)]
+pub(super) struct DrawnMesh {
     pub(super) variant: Variant,
     /// By the index of the material in the model.
     pub(super) materials: Vec<PartMaterial>,
     /// Whether some part is shaded flat.
     pub(super) has_flat_parts: bool,
+    pub(super) attachment: Option<AttachmentId>,
 }
 
 /// A crowd of any model.
@@ -83,32 +103,6 @@ impl<M: BakedModel> AnyCrowd for Crowd<M> {
 
     fn as_any(&self) -> &dyn core::any::Any {
         self
-    }
-}
-
-/// Batches of a model that are not applied yet, and its crowd.
-#[derive(Resource, Debug)]
-pub(crate) struct Inbox<M: 'static> {
-    descriptor: CrowdDescriptor,
-    batches: Vec<Batch<M>>,
-    crowd: Option<Crowd<M>>,
-    /// Instances by slot.
-    ids: Vec<Option<InstanceId>>,
-    /// Whether the crowd could not be made; said once.
-    failed: bool,
-    scratch: Vec<InstanceId>,
-}
-
-impl<M> Inbox<M> {
-    pub(crate) fn new(descriptor: &CrowdDescriptor) -> Self {
-        Self {
-            descriptor: descriptor.clone(),
-            batches: Vec::new(),
-            crowd: None,
-            ids: Vec::new(),
-            failed: false,
-            scratch: Vec::new(),
-        }
     }
 }
 
@@ -141,97 +135,52 @@ pub(crate) fn extract_time(main_world: Res<MainWorld>, renderer: Option<ResMut<C
     renderer.time = time.elapsed_secs_f64();
 }
 
-/// Takes the batches of a model.
-pub(crate) fn extract<M: BakedModel>(mut main_world: ResMut<MainWorld>, mut inbox: ResMut<Inbox<M>>) {
-    if let Some(mut outbox) = main_world.get_resource_mut::<Outbox<M>>() {
-        inbox.batches.append(&mut outbox.bypass_change_detection().take());
-    }
+/// Device, queue and pipelines of Bevy.
+#[derive(Clone, Copy)]
+pub(super) struct Gpu<'a> {
+    pub(super) device: &'a wgpu::Device,
+    pub(super) queue: &'a wgpu::Queue,
+    pub(super) cache: &'a PipelineCache,
 }
 
-/// Applies the batches of a model to its crowd.
-pub(crate) fn apply<M: BakedModel>(
-    mut inbox: ResMut<Inbox<M>>,
-    renderer: Option<ResMut<CharacterRenderer>>,
-    (device, queue): (Res<RenderDevice>, Res<RenderQueue>),
-    cache: Res<PipelineCache>,
-) {
-    let inbox = &mut *inbox;
-    let Some(mut renderer) = renderer else { return inbox.batches.clear() };
-    for batch in inbox.batches.drain(..) {
-        if inbox.crowd.is_none() && !inbox.failed {
-            match make::<M>(&mut renderer, (device.wgpu_device(), &queue), &cache, &inbox.descriptor) {
-                Ok(crowd) => inbox.crowd = Some(crowd),
-                Err(error) => {
-                    error!("characters of the model {} are not drawn: {error}", M::MODEL.meta.name);
-                    inbox.failed = true;
-                }
-            }
-        }
-        let Some(crowd) = &inbox.crowd else { continue };
-        renderer.renderer.set_time(batch.time);
-        if let Err(error) = apply_batch(crowd, &mut inbox.ids, &mut inbox.scratch, batch) {
-            error!("a command to characters of the model {} failed: {error}", M::MODEL.meta.name);
-        }
-    }
+/// A crowd of a known model.
+#[derive(Debug)]
+pub(super) struct MadeCrowd<M> {
+    pub(super) crowd: Crowd<M>,
+    /// By the number of the attachment in the plugin.
+    pub(super) attachments: Vec<AttachmentId>,
 }
 
-fn make<M: BakedModel>(
-    renderer: &mut CharacterRenderer,
-    gpu: (&wgpu::Device, &wgpu::Queue),
-    cache: &PipelineCache,
-    descriptor: &CrowdDescriptor,
-) -> Result<Crowd<M>, Error> {
-    let crowd = Crowd::<M>::new(&mut renderer.renderer, descriptor.clone())?;
-    let model: &Model = M::MODEL;
-    let materials = renderer.materials.of_model(&mut renderer.renderer, gpu, cache, model)?;
-    renderer.crowds.push(DrawnCrowd {
-        variant: crowd.variant(),
-        has_flat_parts: model.meta.mesh.parts.iter().any(|part| part.flat),
-        materials,
-        crowd: Box::new(crowd.clone()),
-    });
-    Ok(crowd)
-}
-
-fn apply_batch<M: BakedModel>(
-    crowd: &Crowd<M>,
-    ids: &mut Vec<Option<InstanceId>>,
-    scratch: &mut Vec<InstanceId>,
-    batch: Batch<M>,
-) -> Result<(), Error> {
-    let Batch { time: _, despawned, spawned, moved, transforms, shown, commands } = batch;
-    scratch.clear();
-    scratch.extend(despawned.into_iter().filter_map(|slot| ids.get_mut(slot as usize)?.take()));
-    crowd.despawn_many(scratch)?;
-
-    let new = crowd.spawn_many(spawned.iter().map(|(_, instance)| *instance));
-    for ((slot, _), id) in spawned.iter().zip(new) {
-        let slot = *slot as usize;
-        if ids.len() <= slot {
-            ids.resize(slot + 1, None);
+impl CharacterRenderer {
+    /// Makes a crowd, and draws it from now on.
+    pub(super) fn make<M: BakedModel>(
+        &mut self,
+        gpu: Gpu<'_>,
+        descriptor: CrowdDescriptor,
+        props: &[(&'static Model, Attachment<M>)],
+        (group, owner): (Group, Option<Entity>),
+    ) -> Result<MadeCrowd<M>, Error> {
+        let crowd = Crowd::<M>::new(&mut self.renderer, descriptor)?;
+        let mut meshes = vec![self.mesh(gpu, M::MODEL, crowd.variant(), None)?];
+        let mut attachments = Vec::new();
+        for (prop, attachment) in props {
+            let id = crowd.attach(&mut self.renderer, prop, *attachment)?;
+            meshes.push(self.mesh(gpu, prop, crowd.attachment_variant(id)?, Some(id))?);
+            attachments.push(id);
         }
-        ids[slot] = Some(id);
+        self.crowds.push(DrawnCrowd { crowd: Box::new(crowd.clone()), meshes, group, visible: true, owner });
+        Ok(MadeCrowd { crowd, attachments })
     }
 
-    let id_of = |slot: u32| ids.get(slot as usize).copied().flatten();
-    scratch.clear();
-    scratch.extend(moved.iter().filter_map(|slot| id_of(*slot)));
-    // Each of them was spawned in this batch or an earlier one, so that the lengths are equal.
-    crowd.set_transforms(scratch, &transforms)?;
-    for (slot, visible) in shown {
-        id_of(slot).map_or(Ok(()), |id| crowd.set_visible(id, visible))?;
+    fn mesh(
+        &mut self,
+        gpu: Gpu<'_>,
+        model: &Model,
+        variant: Variant,
+        attachment: Option<AttachmentId>,
+    ) -> Result<DrawnMesh, Error> {
+        let materials = self.materials.of_model(&mut self.renderer, (gpu.device, gpu.queue), gpu.cache, model)?;
+        let has_flat_parts = model.meta.mesh.parts.iter().any(|part| part.flat);
+        Ok(DrawnMesh { variant, materials, has_flat_parts, attachment })
     }
-    for (slot, command) in commands {
-        let Some(id) = id_of(slot) else { continue };
-        match command {
-            Command::Play(clip, transition) => crowd.play(id, clip, transition),
-            Command::Speed(speed) => crowd.set_speed(id, speed),
-            Command::Seek(seconds) => crowd.seek(id, seconds),
-            Command::Pause(paused) => crowd.set_paused(id, paused),
-            Command::Tint(tint) => crowd.set_tint(id, tint),
-            Command::Custom(words) => crowd.set_custom(id, words),
-            Command::Part(part, visible) => crowd.set_part_visible(id, part, visible),
-        }?;
-    }
-    Ok(())
 }

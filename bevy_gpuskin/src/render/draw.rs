@@ -12,7 +12,7 @@ use bevy::render::render_resource::{PipelineCache, RenderPipeline};
 use bevy::render::view::ExtractedView;
 use gpuskin_rt::pipeline::CustomDraw;
 
-use super::crowds::{CharacterRenderer, DrawnCrowd};
+use super::crowds::{CharacterRenderer, DrawnCrowd, DrawnMesh};
 use super::pipelines::PartPipelines;
 use super::shader::MODEL_GROUP;
 use super::view_draws::Views;
@@ -41,8 +41,10 @@ impl<P: PhaseItem, const FORWARD: bool> RenderCommand<P> for DrawCharacters<FORW
         let Some(draw) = views.draws.get(&view.retained_view_entity) else { return RenderCommandResult::Skip };
         let pipelines = if FORWARD { &draw.forward } else { &draw.prepass };
         for (crowd, pipelines) in renderer.crowds.iter().zip(pipelines) {
-            let Some(compiled) = compiled(cache, pipelines) else { continue };
-            draw_crowd(crowd, &compiled, CustomDraw::new(MODEL_GROUP).in_view(draw.view), pass);
+            for (mesh, pipelines) in crowd.meshes.iter().zip(pipelines) {
+                let Some(compiled) = compiled(cache, pipelines) else { continue };
+                draw_mesh(crowd, mesh, &compiled, CustomDraw::new(MODEL_GROUP).in_view(draw.view), pass);
+            }
         }
         RenderCommandResult::Success
     }
@@ -57,17 +59,22 @@ fn compiled<'c>(cache: &'c PipelineCache, pipelines: &[PartPipelines]) -> Option
     pipelines.iter().map(|[smooth, flat]| Some([get(*smooth)?, get(*flat)?])).collect()
 }
 
-fn draw_crowd(
+fn draw_mesh(
     crowd: &DrawnCrowd,
+    mesh: &DrawnMesh,
     pipelines: &[[Option<&RenderPipeline>; 2]],
     draw: CustomDraw,
     pass: &mut TrackedRenderPass<'_>,
 ) {
+    let draw = match mesh.attachment {
+        Some(attachment) => draw.attachment(attachment),
+        None => draw,
+    };
     crowd.crowd.draw(pass.wgpu_pass(), draw, &mut |pass, part| {
         let index = part.material as usize;
         if let Some(pipeline) = pipelines[index][usize::from(part.flat)] {
             pass.set_pipeline(pipeline);
         }
-        pass.set_bind_group(MATERIAL_BIND_GROUP_INDEX as u32, &crowd.materials[index].bind_group, &[]);
+        pass.set_bind_group(MATERIAL_BIND_GROUP_INDEX as u32, &mesh.materials[index].bind_group, &[]);
     });
 }

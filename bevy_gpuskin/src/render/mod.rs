@@ -2,7 +2,8 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | `crowds` | applies the batches of the main world to crowds |
+//! | `crowds` | the renderer and its crowds |
+//! | `inbox` | applies the batches of the main world to crowds |
 //! | `view_draws` | views of gpuskin, and pipelines of each |
 //! | `views` | gives each camera and shadow map a view of gpuskin, and queues its phase item |
 //! | `draw` | draws all crowds in a phase |
@@ -12,6 +13,7 @@
 
 mod crowds;
 mod draw;
+mod inbox;
 mod material;
 mod pipelines;
 mod shader;
@@ -24,7 +26,7 @@ use bevy::pbr::{MeshPipelineSystems, Shadow};
 use bevy::prelude::*;
 use bevy::render::render_phase::AddRenderCommand;
 use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
-use gpuskin_rt::{BakedModel, CrowdDescriptor};
+use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 
 pub use crowds::CharacterRenderer;
 
@@ -60,10 +62,14 @@ pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
         );
 }
 
-pub(crate) fn build_model<M: BakedModel>(app: &mut App, crowd: &CrowdDescriptor) {
+pub(crate) fn build_model<M: BakedModel>(
+    app: &mut App,
+    crowd: &CrowdDescriptor,
+    props: &[(&'static Model, Attachment<M>)],
+) {
     let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
     render_app
-        .insert_resource(crowds::Inbox::<M>::new(crowd))
-        .add_systems(ExtractSchedule, crowds::extract::<M>)
-        .add_systems(Render, crowds::apply::<M>.in_set(RenderSystems::PrepareAssets));
+        .insert_resource(inbox::Inbox::<M>::new(crowd, props))
+        .add_systems(ExtractSchedule, inbox::extract::<M>)
+        .add_systems(Render, inbox::apply::<M>.in_set(RenderSystems::PrepareAssets));
 }

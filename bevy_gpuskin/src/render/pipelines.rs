@@ -17,8 +17,8 @@ use bevy::render::render_resource::{
 use bevy::shader::{Shader, ShaderDefVal};
 use gpuskin_rt::pipeline::{self, Variant};
 
-use super::crowds::DrawnCrowd;
-use super::material::{self, MaterialClass};
+use super::crowds::{DrawnCrowd, DrawnMesh};
+use super::material::{self, MaterialClass, PartMaterial};
 use super::shader::{Pass, Shaders};
 
 /// Key of a pipeline.
@@ -29,6 +29,7 @@ struct Key {
     variant: Variant,
     class: MaterialClass,
     flat: bool,
+    receives_shadows: bool,
 }
 
 /// Pipelines of a material: of smooth parts, of flat parts.
@@ -55,20 +56,25 @@ pub(crate) fn start(mut pipelines: ResMut<Pipelines>) {
 }
 
 impl Pipelines {
-    /// Returns the pipelines of a crowd in a view, by material. `view`: bevy_pbr's key of the view for this pass.
+    /// Returns the pipelines of a crowd in a view, by mesh, by material. `view`: bevy_pbr's key of the view for this pass.
     pub(super) fn of_crowd(
         &mut self,
         base: &mut Base<'_>,
         pass: Pass,
         view: MeshPipelineKey,
         crowd: &DrawnCrowd,
-    ) -> Vec<PartPipelines> {
-        let variant = crowd.variant;
-        let mut get = |class, flat| self.get(base, Key { pass, view, variant, class, flat });
-        let of_material = |material: &super::material::PartMaterial| {
-            [get(material.class, false), if crowd.has_flat_parts { get(material.class, true) } else { None }]
+    ) -> Vec<Vec<PartPipelines>> {
+        // The prepass and shadow maps know no shadows.
+        let receives_shadows = pass == Pass::Prepass || crowd.group.receives_shadows;
+        let mut of_mesh = |mesh: &DrawnMesh| {
+            let variant = mesh.variant;
+            let mut get = |class, flat| self.get(base, Key { pass, view, variant, class, flat, receives_shadows });
+            let of_material = |material: &PartMaterial| {
+                [get(material.class, false), if mesh.has_flat_parts { get(material.class, true) } else { None }]
+            };
+            mesh.materials.iter().map(of_material).collect()
         };
-        crowd.materials.iter().map(of_material).collect()
+        crowd.meshes.iter().map(&mut of_mesh).collect()
     }
 
     fn get(&mut self, base: &mut Base<'_>, key: Key) -> Option<CachedRenderPipelineId> {
@@ -106,6 +112,9 @@ impl Key {
         let mut defs = vec![ShaderDefVal::UInt("MATERIAL_BIND_GROUP".into(), MATERIAL_BIND_GROUP_INDEX as u32)];
         if self.flat {
             defs.push("CHARACTER_FLAT".into());
+        }
+        if !self.receives_shadows {
+            defs.push("CHARACTER_UNSHADOWED".into());
         }
         if self.class.normal_map && self.has_tangents() {
             defs.push("STANDARD_MATERIAL_NORMAL_MAP".into());

@@ -12,10 +12,10 @@ use super::pipelines::PartPipelines;
 pub(super) struct ViewDraw {
     pub(super) view: View,
     pub(super) camera: Camera,
-    /// Pipelines of the main pass: by crowd, by material.
-    pub(super) forward: Vec<Vec<PartPipelines>>,
+    /// Pipelines of the main pass: by crowd, by mesh, by material. A crowd that the view does not show has none.
+    pub(super) forward: Vec<Vec<Vec<PartPipelines>>>,
     /// Pipelines of the prepass or shadow map, likewise.
-    pub(super) prepass: Vec<Vec<PartPipelines>>,
+    pub(super) prepass: Vec<Vec<Vec<PartPipelines>>>,
 }
 
 /// Views of this frame, and those of gpuskin that are free.

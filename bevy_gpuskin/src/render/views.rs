@@ -24,7 +24,7 @@ use bevy::render::sync_world::MainEntity;
 use bevy::render::view::ExtractedView;
 use gpuskin_rt::{Camera, View, wgpu};
 
-use super::crowds::CharacterRenderer;
+use super::crowds::{CharacterRenderer, DrawnCrowd};
 use super::draw::{DrawForward, DrawPrepass};
 use super::pipelines::{Base, Pipelines};
 use super::shader::{Pass, imports_are_loaded};
@@ -86,7 +86,6 @@ pub(crate) fn queue(
         phases.prepass_draws.read().id::<DrawPrepass>(),
         phases.shadow_draws.read().id::<DrawPrepass>(),
     ];
-    let has_characters = views.can_draw && !renderer.crowds.is_empty();
     let mut seen = HashSet::new();
     renderer.cameras.clear();
     for (view, is_light, layers) in &extracted {
@@ -94,15 +93,19 @@ pub(crate) fn queue(
         let opaque = phases.opaque.get_mut(&id);
         let prepass = phases.prepass.get_mut(&id);
         let shadow = phases.shadow.get_mut(&id);
-        // Characters are on layer 0.
-        let sees = layers.is_none_or(|layers| layers.intersects(&RenderLayers::default()));
+        let default = const { &RenderLayers::layer(0) };
+        let layers = layers.unwrap_or(default);
+        let sees = |crowd: &DrawnCrowd| {
+            crowd.visible && crowd.group.layers.intersects(layers) && (crowd.group.casts_shadows || !is_light)
+        };
         let forward_key = keys.of_views.get(&id).copied().filter(|_| opaque.is_some());
         let prepass_key = match is_light {
             true => keys.of_lights.get(&id).copied().map(|key| key | MeshPipelineKey::from_msaa_samples(1)),
             false => keys.of_prepasses.get(&id).copied().filter(|_| prepass.is_some()),
         };
         let prepass_key = prepass_key.filter(|_| prepass.is_some() || shadow.is_some());
-        let shown = has_characters && sees && (forward_key.is_some() || prepass_key.is_some());
+        let shown =
+            views.can_draw && renderer.crowds.iter().any(sees) && (forward_key.is_some() || prepass_key.is_some());
         add(opaque, entity, shown && forward_key.is_some(), functions[0]);
         add(prepass, entity, shown && prepass_key.is_some(), functions[1]);
         add(shadow, entity, shown && prepass_key.is_some(), functions[2]);
@@ -113,7 +116,13 @@ pub(crate) fn queue(
         let mut base =
             Base { mesh: &keys.mesh, prepass: &keys.prepass, layouts: &mut keys.layouts, cache: &mut keys.cache };
         let mut of_pass = |pass, key: Option<MeshPipelineKey>| match key {
-            Some(key) => renderer.crowds.iter().map(|crowd| pipelines.of_crowd(&mut base, pass, key, crowd)).collect(),
+            Some(key) => {
+                let mut of_crowd = |crowd: &DrawnCrowd| match sees(crowd) {
+                    true => pipelines.of_crowd(&mut base, pass, key, crowd),
+                    false => Vec::new(),
+                };
+                renderer.crowds.iter().map(&mut of_crowd).collect()
+            }
             None => Vec::new(),
         };
         let (forward, prepass) = (of_pass(Pass::Forward, forward_key), of_pass(Pass::Prepass, prepass_key));

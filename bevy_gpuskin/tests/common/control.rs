@@ -8,10 +8,11 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 use bevy_gpuskin::gpuskin_rt::tools::CpuModel;
 use bevy_gpuskin::gpuskin_rt::{BakedModel, InstanceRecord};
 
-/// Spawns an instance as it is at a time, seconds: a mesh per material.
-pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Color, time: f64) {
+/// Spawns an instance as it is at a time, seconds: a mesh per material. Returns their entities.
+pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Color, time: f64) -> Vec<Entity> {
     let model = CpuModel::new(M::MODEL).unwrap();
     let vertices = model.vertices(instance, time);
+    let mut entities = Vec::new();
     for (index, material) in (0..).zip(M::MODEL.meta.materials()) {
         let triangles = model.triangles(index);
         assert!(!triangles.is_empty(), "a material without triangles shows nothing");
@@ -37,8 +38,9 @@ pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Colo
         };
         let mesh = app.world_mut().resource_mut::<Assets<Mesh>>().add(mesh);
         let standard = app.world_mut().resource_mut::<Assets<StandardMaterial>>().add(standard);
-        app.world_mut().spawn((Mesh3d(mesh), MeshMaterial3d(standard)));
+        entities.push(app.world_mut().spawn((Mesh3d(mesh), MeshMaterial3d(standard))).id());
     }
+    entities
 }
 
 /// Reads the texture of a sample model, in BC7, with all mip levels.

@@ -6,7 +6,7 @@ use super::crowd_events::CrowdEvents;
 use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
 use crate::transform::{finite_position, finite_scale, unit_rotation};
-use crate::{Appearance, Clip, FiredEvent, Instance, InstanceRecord, Motion, Part, Transform, Transition, playback};
+use crate::{Appearance, Clip, FiredEvent, Instance, InstanceRecord, Motion, Part, Transform, Transition};
 use glam::Quat;
 
 impl<M> Crowd<M> {
@@ -177,14 +177,7 @@ impl<M> Crowd<M> {
 
     pub(super) fn pace(&self, state: &mut CrowdState, id: InstanceId, speed: f32) -> Result<(), StaleId> {
         let time = self.time();
-        self.change_playback(state, id, |r| {
-            let (clip, lengths) = (r.clip_index(), r.playback().repeat().lengths());
-            let duration = self.meta.clips.get(clip).map_or(0.0, |clip| clip.duration);
-            // A clip without duration has no rate; a clip that plays once stays at its end.
-            if duration > 0.0 {
-                r.set_rate(playback::rate(f64::from(speed), duration * lengths), time);
-            }
-        })
+        self.change_playback(state, id, |r| r.set_speed(&self.meta, speed, time))
     }
 
     /// Seeks to a time within the current clip of an instance, in seconds, clamped to the clip.
@@ -193,10 +186,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn seek(&self, id: InstanceId, seconds: f64) -> Result<(), StaleId> {
         let time = self.time();
-        self.change_playback(&mut self.core.state(), id, |r| {
-            let duration = self.meta.clips.get(r.clip_index()).map_or(0.0, |clip| clip.duration);
-            r.seek(if duration > 0.0 { seconds / duration } else { 0.0 }, time);
-        })
+        self.change_playback(&mut self.core.state(), id, |r| r.seek_to(&self.meta, seconds, time))
     }
 
     /// Pauses an instance at its current pose, layers and fades included, or resumes it from there.

@@ -92,8 +92,7 @@ impl<M> Crowd<M> {
     ) -> Result<(), Error> {
         let transition = transition.repeat(Repeat::Once);
         self.start_layer(id, layer, clip, mask, transition, |set, next, mask, time| {
-            set.play(layer, next, mask, &transition, weight, time);
-            set.fade_out_at_end(layer, transition.fade);
+            set.play_once(layer, next, mask, &transition, weight, time);
         })
     }
 

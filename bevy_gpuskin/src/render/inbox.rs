@@ -1,0 +1,231 @@
+//! Applies the batches of the main world to crowds.
+
+use bevy::ecs::entity::EntityHashMap;
+use bevy::prelude::*;
+use bevy::render::MainWorld;
+use bevy::render::render_resource::PipelineCache;
+use bevy::render::renderer::{RenderDevice, RenderQueue};
+use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Error, InstanceId, Model};
+
+use super::crowds::{CharacterRenderer, Gpu, MadeCrowd};
+use crate::outbox::{Batch, Command, CrowdChange, Group, GroupIndex, LayerStart, Outbox, Slot};
+
+/// Batches of a model that are not applied yet, and its crowds.
+#[derive(Resource)]
+pub(crate) struct Inbox<M: 'static> {
+    descriptor: CrowdDescriptor,
+    props: Vec<(&'static Model, Attachment<M>)>,
+    batches: Vec<Batch<M>>,
+    /// By the index of the group; `None` before its first character, and if it could not be made.
+    crowds: Vec<(Group, Option<MadeCrowd<M>>)>,
+    /// Group and instance by slot.
+    instances: Vec<Option<(GroupIndex, InstanceId)>>,
+    /// Crowds that are entities.
+    entities: EntityHashMap<(MadeCrowd<M>, Vec<InstanceId>)>,
+    /// Whether a crowd could not be made; said once.
+    failed: bool,
+}
+
+impl<M> Inbox<M> {
+    pub(crate) fn new(descriptor: &CrowdDescriptor, props: &[(&'static Model, Attachment<M>)]) -> Self {
+        Self {
+            descriptor: descriptor.clone(),
+            props: props.to_vec(),
+            batches: Vec::new(),
+            crowds: Vec::new(),
+            instances: Vec::new(),
+            entities: EntityHashMap::default(),
+            failed: false,
+        }
+    }
+}
+
+/// Takes the batches of a model.
+pub(crate) fn extract<M: BakedModel>(mut main_world: ResMut<MainWorld>, mut inbox: ResMut<Inbox<M>>) {
+    if let Some(mut outbox) = main_world.get_resource_mut::<Outbox<M>>() {
+        inbox.batches.append(&mut outbox.bypass_change_detection().take());
+    }
+}
+
+/// Applies the batches of a model to its crowds.
+pub(crate) fn apply<M: BakedModel>(
+    mut inbox: ResMut<Inbox<M>>,
+    renderer: Option<ResMut<CharacterRenderer>>,
+    (device, queue): (Res<RenderDevice>, Res<RenderQueue>),
+    cache: Res<PipelineCache>,
+) {
+    let inbox = &mut *inbox;
+    let batches = std::mem::take(&mut inbox.batches);
+    let Some(mut renderer) = renderer else { return };
+    let gpu = Gpu { device: device.wgpu_device(), queue: &queue, cache: &cache };
+    for batch in batches {
+        renderer.renderer.set_time(batch.time);
+        inbox.apply(&mut renderer, gpu, batch);
+    }
+}
+
+/// Logs an error; what else there is to do goes on.
+fn log<M: BakedModel, T>(result: Result<T, impl Into<Error>>) {
+    if let Err(error) = result {
+        error!("a command to characters of the model {} failed: {}", M::MODEL.meta.name, error.into());
+    }
+}
+
+impl<M: BakedModel> Inbox<M> {
+    fn apply(&mut self, renderer: &mut CharacterRenderer, gpu: Gpu<'_>, batch: Batch<M>) {
+        let Batch { time: _, groups, despawned, spawned, regrouped, moved, transforms, shown, commands, crowds } =
+            batch;
+        self.crowds.extend(groups.into_iter().map(|group| (group, None)));
+        for slot in despawned {
+            if let Some((group, id)) = self.instances.get_mut(slot as usize).and_then(Option::take)
+                && let Some(made) = self.made(group)
+            {
+                log::<M, _>(made.crowd.despawn(id));
+            }
+        }
+        // One call per run of characters of a group.
+        for run in spawned.chunk_by(|(_, a, _), (_, b, _)| a == b) {
+            let group = run[0].1;
+            self.make(renderer, gpu, group);
+            let Some(made) = self.made(group) else { continue };
+            let ids = made.crowd.spawn_many(run.iter().map(|(.., instance)| *instance));
+            for ((slot, ..), id) in run.iter().zip(ids) {
+                self.set(*slot, group, id);
+            }
+        }
+        for (slot, group) in regrouped {
+            self.make(renderer, gpu, group);
+            log::<M, _>(self.regroup(slot, group));
+        }
+        self.transform(&moved, transforms);
+        for (slot, visible) in shown {
+            let Some((made, id)) = self.get(slot) else { continue };
+            log::<M, _>(made.crowd.set_visible(id, visible));
+        }
+        for (slot, command) in commands {
+            let Some((made, id)) = self.get(slot) else { continue };
+            log::<M, _>(made.apply(id, command));
+        }
+        for (entity, change) in crowds {
+            log::<M, _>(self.change(renderer, gpu, entity, change));
+        }
+    }
+
+    fn made(&self, group: GroupIndex) -> Option<&MadeCrowd<M>> {
+        self.crowds.get(usize::from(group))?.1.as_ref()
+    }
+
+    fn get(&self, slot: Slot) -> Option<(&MadeCrowd<M>, InstanceId)> {
+        let (group, id) = self.instances.get(slot as usize).copied().flatten()?;
+        Some((self.made(group)?, id))
+    }
+
+    fn set(&mut self, slot: Slot, group: GroupIndex, id: InstanceId) {
+        let slot = slot as usize;
+        if self.instances.len() <= slot {
+            self.instances.resize(slot + 1, None);
+        }
+        self.instances[slot] = Some((group, id));
+    }
+
+    /// Makes the crowd of a group, if it is not there.
+    fn make(&mut self, renderer: &mut CharacterRenderer, gpu: Gpu<'_>, group: GroupIndex) {
+        let Some((group, made @ None)) = self.crowds.get_mut(usize::from(group)) else { return };
+        if self.failed {
+            return;
+        }
+        match renderer.make(gpu, self.descriptor.clone(), &self.props, (group.clone(), None)) {
+            Ok(crowd) => *made = Some(crowd),
+            Err(error) => {
+                error!("characters of the model {} are not drawn: {error}", M::MODEL.meta.name);
+                self.failed = true;
+            }
+        }
+    }
+
+    /// Moves an instance to the crowd of another group. Its layers end.
+    fn regroup(&mut self, slot: Slot, group: GroupIndex) -> Result<(), Error> {
+        let (Some((from, id)), Some(to)) = (self.get(slot), self.made(group)) else { return Ok(()) };
+        let (Some(record), Some(appearance)) = (from.crowd.get(id), from.crowd.appearance(id)) else { return Ok(()) };
+        let new = to.crowd.spawn_record(record, appearance)?;
+        from.crowd.despawn(id)?;
+        self.set(slot, group, new);
+        Ok(())
+    }
+
+    /// Moves characters: one call per run of characters of a group.
+    fn transform(&self, moved: &[Slot], transforms: Vec<gpuskin_rt::Transform>) {
+        let placed: Vec<_> = moved
+            .iter()
+            .zip(transforms)
+            .filter_map(|(slot, transform)| {
+                let (group, id) = self.instances.get(*slot as usize).copied().flatten()?;
+                Some((group, id, transform))
+            })
+            .collect();
+        for run in placed.chunk_by(|(a, ..), (b, ..)| a == b) {
+            let Some(made) = self.made(run[0].0) else { continue };
+            let (ids, transforms): (Vec<_>, Vec<_>) = run.iter().map(|(_, id, transform)| (*id, *transform)).unzip();
+            log::<M, _>(made.crowd.set_transforms(&ids, &transforms));
+        }
+    }
+
+    /// Applies the changes of a crowd that is an entity.
+    fn change(
+        &mut self,
+        renderer: &mut CharacterRenderer,
+        gpu: Gpu<'_>,
+        entity: Entity,
+        change: CrowdChange<M>,
+    ) -> Result<(), Error> {
+        let is_owned = |owner: Option<Entity>| owner == Some(entity);
+        let CrowdChange::Changed { group, visible, descriptor, commands } = change else {
+            renderer.crowds.retain(|drawn| !is_owned(drawn.owner));
+            self.entities.remove(&entity);
+            return Ok(());
+        };
+        let (made, ids) = match self.entities.entry(entity) {
+            bevy::platform::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            bevy::platform::collections::hash_map::Entry::Vacant(entry) => {
+                let made = renderer.make(gpu, descriptor, &self.props, (group.clone(), Some(entity)))?;
+                entry.insert((made, Vec::new()))
+            }
+        };
+        for drawn in renderer.crowds.iter_mut().filter(|drawn| is_owned(drawn.owner)) {
+            (drawn.group, drawn.visible) = (group.clone(), visible);
+        }
+        for command in commands {
+            log::<M, _>(command(&made.crowd, ids));
+        }
+        Ok(())
+    }
+}
+
+impl<M: BakedModel> MadeCrowd<M> {
+    fn apply(&self, id: InstanceId, command: Command<M>) -> Result<(), Error> {
+        let crowd = &self.crowd;
+        match command {
+            Command::Play(clip, transition) => crowd.play(id, clip, transition)?,
+            Command::Speed(speed) => crowd.set_speed(id, speed)?,
+            Command::Seek(seconds) => crowd.seek(id, seconds)?,
+            Command::Pause(paused) => crowd.set_paused(id, paused)?,
+            Command::Layer(LayerStart { layer, clip, mask, transition, weight, once }) => match once {
+                true => crowd.play_layer_once(id, layer, clip, mask, transition, weight)?,
+                false => crowd.play_layer(id, layer, clip, mask, transition, weight)?,
+            },
+            Command::LayerWeight(layer, weight, seconds) => crowd.set_layer_weight(id, layer, weight, seconds)?,
+            Command::Tint(tint) => crowd.set_tint(id, tint)?,
+            Command::Custom(words) => crowd.set_custom(id, words)?,
+            Command::Part(part, visible) => crowd.set_part_visible(id, part, visible)?,
+            Command::Attachment(index, visible) => match self.attachments.get(index) {
+                Some(attachment) => crowd.set_attachment_visible(id, *attachment, visible)?,
+                None => warn!(
+                    "attachment {index} of the model {} does not exist; its plugin has {}: see CharacterPlugin::attach",
+                    M::MODEL.meta.name,
+                    self.attachments.len()
+                ),
+            },
+        }
+        Ok(())
+    }
+}
