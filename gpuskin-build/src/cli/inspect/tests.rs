@@ -159,7 +159,7 @@ fn inspect_prints_header_and_metadata() {
         "Armature|Run?[2J",
         "\n     1  Spine  Hips\n",
         "\n     2  Lost\n",
-        "skin      [1.000, 0.500, 0.250, 1.000]  color-4  color-0                    both            yes\n",
+        "skin      [1.000, 0.500, 0.250, 1.000]  color-4  color-0                    both          yes\n",
         "color-0  8 x 4           4  linear        bc7, rgba8\n",
     ] {
         assert!(text.contains(line), "line `{line}` is missing in:\n{text}");
