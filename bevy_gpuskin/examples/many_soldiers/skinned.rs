@@ -31,7 +31,7 @@ struct Animation {
 #[derive(Component)]
 struct Number(usize);
 
-/// Adds the file of the model to the app.
+/// Adds the file of the model to the app, and the soldiers when it starts.
 pub(crate) fn build(app: &mut App) {
     let bytes: &[u8] = include_bytes!("../../../assets/soldier.glb");
     let registry = app.world().resource::<EmbeddedAssetRegistry>();
@@ -60,10 +60,11 @@ pub(crate) fn build(app: &mut App) {
         .register_type::<GltfMaterialName>()
         .register_type::<GltfExtras>()
         .register_type::<GltfMeshExtras>()
-        .register_type::<GltfMaterialExtras>();
+        .register_type::<GltfMaterialExtras>()
+        .add_systems(Startup, spawn);
 }
 
-pub(crate) fn spawn(commands: &mut Commands, server: &AssetServer, options: &Options) {
+fn spawn(mut commands: Commands, server: Res<AssetServer>, options: Res<Options>) {
     let clip = server.load(GltfAssetLabel::Animation(RUN).from_asset(FILE));
     let for_graph = clip.clone();
     commands.queue(move |world: &mut World| {

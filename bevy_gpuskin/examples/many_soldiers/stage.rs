@@ -31,8 +31,6 @@ pub(crate) fn build(app: &mut App, options: &Options) {
     .insert_resource(options.clone())
     .init_resource::<Ready>()
     .add_systems(Startup, (spawn_stage, spawn_soldiers));
-    #[cfg(feature = "peers")]
-    crate::skinned::build(app);
     if options.moving {
         app.add_systems(Update, move_all);
     }
@@ -118,11 +116,8 @@ fn spawn_soldiers(
             crowd.set_transforms(places);
             commands.spawn(crowd);
         }
-        Scene::Skinned => {
-            #[cfg(feature = "peers")]
-            crate::skinned::spawn(&mut commands, &server, &options);
-            return;
-        }
+        // By `skinned`, if the feature `peers` is on.
+        Scene::Skinned => return,
         Scene::Static => {
             let parts = static_meshes(&mut meshes, &mut materials, &server);
             for place in places {
