@@ -119,6 +119,8 @@ mod model;
 mod motion;
 pub mod pipeline;
 mod playback;
+#[cfg(any(feature = "wgpu", test))]
+mod pose_texture;
 mod record;
 #[cfg(feature = "wgpu")]
 mod render;

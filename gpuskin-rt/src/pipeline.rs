@@ -32,7 +32,8 @@
 //!
 //! # Functions of the shader
 //!
-//! Times are `vec2<u32>`: [`Time::words`](crate::Time::words).
+//! Times are `vec2<u32>`: [`Time::words`](crate::Time::words). Only vertex mode and fields evaluate poses at them: poses of
+//! bones are those of the last `prepare`.
 //!
 //! | function | result |
 //! |---|---|
@@ -43,7 +44,7 @@
 //! | `gpuskin_appearance_of(GpuskinInput) -> GpuskinAppearance` | tint, hidden parts and custom data of the instance |
 //! | `gpuskin_instance_number(GpuskinInput) -> u32` | number of the instance within its draw, for picking |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | model space to world space |
-//! | `gpuskin_pose_source(GpuskinInput, GpuskinInstance, time) -> GpuskinPoseSource` | where the pose is: frames of a texture, or a palette slot |
+//! | `gpuskin_pose_source(GpuskinInput, GpuskinInstance, time) -> GpuskinPoseSource` | where the pose is: frames of a texture, a place in a texture of poses, or a palette slot |
 //! | `gpuskin_bone(GpuskinPoseSource, bone) -> mat3x4<f32>` | skinning matrix of a bone; use as `vec4(p, 1.0) * matrix` |
 //! | `gpuskin_blend_bones(GpuskinPoseSource, GpuskinVertex) -> mat3x4<f32>` | skinning matrix of a vertex |
 //! | `gpuskin_skin(mat3x4<f32>, GpuskinVertex) -> GpuskinSkinned` | skinned vertex, model space |
@@ -56,8 +57,7 @@
 //!
 //! Skin the vertex twice: at the current time, and at
 //! [`CrowdRenderer::previous_time`](crate::CrowdRenderer::previous_time). `RendererDescriptor::motion_vectors` keeps what that
-//! needs: without it, instances that commands move and models in
-//! [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) have no motion. A clip that has just started stands still in the
+//! needs: without it, instances that commands move and poses of bones have no motion. A clip that has just started stands still in the
 //! frame before.
 //!
 //! ```wgsl

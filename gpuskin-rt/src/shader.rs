@@ -45,6 +45,13 @@ impl Variant {
         self.vertex.tangent
     }
 
+    /// Returns whether vertices of a crowd read bones that a pass has drawn from the animation texture: without
+    /// compute, poses of bones are evaluated once per instance all the same.
+    #[doc(hidden)]
+    pub fn is_posed(self) -> bool {
+        !self.encoding.needs_compute() && !self.encoding.is_vertex()
+    }
+
     /// Returns whether this vertex layout is valid for the encoding: vertex encodings need static
     /// vertices, and tangents must be stored somewhere.
     #[doc(hidden)]
@@ -142,6 +149,8 @@ pub const PLAYBACKS_BINDING: u32 = 4;
 pub const PREVIOUS_BINDING: u32 = 5;
 /// Binding of the draws of a batch, in its bind group.
 pub const DRAWS_BINDING: u32 = 5;
+/// Binding of the places of poses in the model's bind group, with a dynamic offset, if a pass draws the poses.
+pub const POSES_BINDING: u32 = 2;
 /// Binding of the [`FieldUniform`](crate::field::FieldUniform) in the bind group of a field's
 /// model.
 pub const FIELD_BINDING: u32 = 2;
@@ -202,6 +211,31 @@ impl ModelUniform {
     }
 }
 
+/// Returns the WGSL of the pass that draws the poses of a variant's instances into a texture, with entry
+/// points: bind group 0 has the animation texture and the model, group 1 the places.
+pub(crate) fn pose_pass(variant: Variant) -> String {
+    let mut text = animation(variant, 0);
+    text.push_str(&bit_fields::wgsl());
+    let before = [
+        include_str!("../shaders/playback.wgsl"),
+        include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/model.wgsl"),
+        texel(variant),
+        include_str!("../shaders/skin_matrix.wgsl"),
+        include_str!("../shaders/pose_source_frames.wgsl"),
+    ];
+    let after = [
+        include_str!("../shaders/bone.wgsl"),
+        include_str!("../shaders/pose_places.wgsl"),
+        include_str!("../shaders/pose_pass.wgsl"),
+    ];
+    for module in before.iter().chain(variant.encoding.info().wgsl).chain(&after) {
+        text.push('\n');
+        text.push_str(module);
+    }
+    text
+}
+
 /// Returns the WGSL that skins models of a variant: structures, bindings in `@group(group)`,
 /// functions. No entry points.
 pub fn source(variant: Variant, group: u32) -> String {
@@ -255,6 +289,11 @@ impl InstanceSource {
     /// Whether transforms of the previous frame are read where the variant has them.
     fn reads_previous(self) -> bool {
         matches!(self, Self::Records | Self::Cached)
+    }
+
+    /// Whether vertices read bones that a [`pose_pass`] has drawn.
+    pub(crate) fn is_posed(self, variant: Variant) -> bool {
+        self == Self::Records && variant.is_posed()
     }
 }
 
@@ -343,20 +382,40 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
             text.push_str(&place_record(PREVIOUS_LOCATION, "previous_"));
         }
     }
-    text.push_str("    @builtin(instance_index) number: u32,\n");
-    let dimension = if variant.array { "2d_array" } else { "2d" };
-    let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
-    let _ = write!(
-        text,
-        "}}\n\n\
-         alias GpuskinTexel = vec4<{channel}>;\n\
-         @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<{channel}>;\n\
-         @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
-    );
+    text.push_str("    @builtin(instance_index) number: u32,\n}\n\n");
+    if instances.is_posed(variant) {
+        let _ = write!(
+            text,
+            "@group({group}) @binding({ANIMATION_BINDING}) var gpuskin_poses: texture_2d_array<u32>;\n\
+             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
+             @group({group}) @binding({POSES_BINDING}) var<uniform> gpuskin_pose_places: GpuskinPosePlaces;\n"
+        );
+        return text;
+    }
+    text.push_str(&animation(variant, group));
     if instances == InstanceSource::Field {
         let _ = writeln!(text, "@group({group}) @binding({FIELD_BINDING}) var<uniform> gpuskin_field: GpuskinField;");
     }
     text
+}
+
+/// Bindings of an animation texture and its model.
+fn animation(variant: Variant, group: u32) -> String {
+    let dimension = if variant.array { "2d_array" } else { "2d" };
+    let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
+    format!(
+        "alias GpuskinTexel = vec4<{channel}>;\n\
+         @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<{channel}>;\n\
+         @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
+    )
+}
+
+/// Module that reads an animation texture.
+fn texel(variant: Variant) -> &'static str {
+    match variant.array {
+        true => include_str!("../shaders/texel_array.wgsl"),
+        false => include_str!("../shaders/texel_plain.wgsl"),
+    }
 }
 
 /// Rest of the vertex input, and bindings of a batch.
@@ -398,11 +457,8 @@ fn color_word(vertex: VertexFormat) -> String {
 }
 
 fn modules(variant: Variant, instances: InstanceSource) -> impl Iterator<Item = &'static str> {
-    let texel = match (variant.encoding.needs_compute(), variant.array) {
-        (true, _) => None,
-        (false, true) => Some(include_str!("../shaders/texel_array.wgsl")),
-        (false, false) => Some(include_str!("../shaders/texel_plain.wgsl")),
-    };
+    let reads_frames = !variant.encoding.needs_compute() && !instances.is_posed(variant);
+    let texel = reads_frames.then(|| texel(variant));
     let color = match variant.vertex.color {
         true => include_str!("../shaders/color_unorm.wgsl"),
         false => include_str!("../shaders/color_none.wgsl"),
@@ -440,9 +496,13 @@ fn modules(variant: Variant, instances: InstanceSource) -> impl Iterator<Item = 
     .chain([include_str!("../shaders/skin_vertex.wgsl")])
 }
 
+/// Modules that read the bones of a pose pass.
+const POSED: &[&str] = &[include_str!("../shaders/pose_places.wgsl"), include_str!("../shaders/bone_posed.wgsl")];
+
 /// Modules for encodings of bones.
 fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
-    let textured = !variant.encoding.needs_compute();
+    let posed = instances.is_posed(variant);
+    let textured = !variant.encoding.needs_compute() && !posed;
     let frames = textured.then_some(include_str!("../shaders/pose_source_frames.wgsl"));
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
     let VertexFormat { packing, tangent, .. } = variant.vertex;
@@ -482,12 +542,13 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
         return vertex.chain([include_str!("../shaders/cached.wgsl")]).collect();
     }
     let blend = match packing.influences() {
-        8 if variant.encoding.needs_compute() => include_str!("../shaders/blend_bones8_palette.wgsl"),
+        8 if posed || variant.encoding.needs_compute() => include_str!("../shaders/blend_bones8_palette.wgsl"),
         8 => include_str!("../shaders/blend_bones8.wgsl"),
         _ => include_str!("../shaders/blend_bones.wgsl"),
     };
     let bones = match instances {
         InstanceSource::Batch => &[include_str!("../shaders/bone_batch.wgsl")],
+        _ if posed => POSED,
         _ => variant.encoding.info().wgsl,
     };
     [include_str!("../shaders/skin_matrix.wgsl"), normal]

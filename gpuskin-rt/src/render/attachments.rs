@@ -261,7 +261,7 @@ impl AttachedProp {
                 }
                 None => {
                     let MeshPart { first_index, index_count, .. } = drawn.mesh;
-                    pass.draw_indexed(first_index..first_index + index_count, 0, 0..run.instances);
+                    pass.draw_indexed(first_index..first_index + index_count, 0, run.numbers());
                 }
             }
         }

@@ -7,12 +7,14 @@ use super::Error;
 use super::compute::LazyPipelines;
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu_model::playable;
-use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES, entry, uniform, vertex_buffers};
+use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
 use super::material::MaterialConstants;
 use super::palette::{LayerBuffer, PalettePipelines, PoseEvaluator, identity_list};
+use super::pose_pass::{PosePipelines, PoseTexture, PosedList};
 use super::readback::{map, wait};
 use crate::local::shader::PaletteUniform;
+use crate::pose_texture::{PosePlaces, PoseTextureSize};
 use crate::record::PlaceRecord;
 use crate::{Appearance, InstanceRecord, LayerSet, LiveBones, Model, Time, shader};
 
@@ -54,6 +56,8 @@ pub(crate) struct CaptureUniform {
 const WIDTH: u32 = 1024;
 /// Largest number of rows that are read back at once: 2^20 vertices are 32 MiB.
 const MOST_ROWS: u32 = 1024;
+/// Largest number of frames whose poses are drawn at once.
+const MOST_POSED: u64 = 1 << 12;
 /// Bytes per pixel. Position and normal take a pixel each, as the bits of floats.
 const PIXEL: u64 = 16;
 
@@ -72,6 +76,7 @@ pub struct Capture {
     encoding: crate::Encoding,
     geometry: Geometry,
     layouts: Layouts,
+    poses: PosePipelines,
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::RenderPipeline,
 }
@@ -125,7 +130,8 @@ impl Capture {
             cache: None,
         });
         let (name, encoding) = (model.meta.name.to_string(), model.meta.encoding);
-        Ok(Self { device: device.clone(), queue: queue.clone(), name, encoding, geometry, layouts, layout, pipeline })
+        let (device, queue, poses) = (device.clone(), queue.clone(), PosePipelines::new(device));
+        Ok(Self { device, queue, name, encoding, geometry, layouts, poses, layout, pipeline })
     }
 
     /// Returns the vertices of the model, in the order of its vertex buffer, for each instance and
@@ -180,6 +186,7 @@ impl Capture {
             }
             _ => most,
         };
+        let most = if self.geometry.variant.is_posed() { most.min(MOST_POSED) } else { most };
         let most = (most - 1).saturating_mul(vertices);
         let mut first = 0;
         while first < total {
@@ -261,11 +268,14 @@ impl Capture {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let palette =
             self.geometry.poses().map(|poses| self.evaluate(&mut encoder, poses, frames, [&places, &playbacks]));
+        let is_posed = self.geometry.variant.is_posed();
+        let posed = is_posed.then(|| self.draw_poses(&mut encoder, frames, &playbacks));
         {
             let mut pass = sheet.begin(&mut encoder);
             pass.set_pipeline(&self.pipeline);
             match &palette {
                 Some(palette) => pass.set_bind_group(1, palette, &[0]),
+                None if posed.is_some() => {}
                 None => pass.set_bind_group(1, self.geometry.texture(), &[]),
             }
             pass.set_vertex_buffer(0, self.geometry.vertices());
@@ -278,9 +288,12 @@ impl Capture {
                     // The shader reads instances and palettes by instance number.
                     pass.draw(from..to, i as u32..i as u32 + 1);
                 } else {
-                    pass.set_vertex_buffer(1, places.slice(i * PLACE_BYTES..(i + 1) * PLACE_BYTES));
-                    pass.set_vertex_buffer(2, playbacks.slice(i * PLAYBACK_BYTES..(i + 1) * PLAYBACK_BYTES));
-                    pass.draw(from..to, 0..1);
+                    if let Some((posed, stride)) = &posed {
+                        pass.set_bind_group(1, posed, &[(i * stride) as u32]);
+                    }
+                    pass.set_vertex_buffer(1, places.slice(..));
+                    pass.set_vertex_buffer(2, playbacks.slice(..));
+                    pass.draw(from..to, i as u32..i as u32 + 1);
                 }
             }
         }
@@ -290,6 +303,40 @@ impl Capture {
 }
 
 impl Capture {
+    /// Draws the poses of frames, each at its own time, into a texture. Returns the model's bind group with it, and
+    /// the distance of the frames' places in bytes.
+    fn draw_poses(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        frames: &[CaptureFrame<'_>],
+        playbacks: &wgpu::Buffer,
+    ) -> (wgpu::BindGroup, u64) {
+        let stride = self.slot::<PosePlaces>();
+        let places_at = |time| PosePlaces::new(self.geometry.constants.rows, false, [time; 2]);
+        let rows = places_at(Time::ZERO).rows(frames.len() as u32);
+        let texture = PoseTexture::new(&self.device, PoseTextureSize::of_rows(rows));
+        let mut bytes = vec![0_u8; frames.len() * stride as usize];
+        let mut lists = Vec::with_capacity(frames.len());
+        for (i, frame) in (0..).zip(frames) {
+            let places = PosePlaces { layer_shift: texture.size.layer_shift, ..places_at(frame.time) };
+            let at = i as usize * stride as usize;
+            bytes[at..at + size_of_val(&places)].copy_from_slice(bytemuck::bytes_of(&places));
+            let (variant, frames) = (self.geometry.variant, self.geometry.texture());
+            let offset = at as u32;
+            lists.push(PosedList { variant, frames, playbacks, instances: i..i + 1, places, offset });
+        }
+        let places = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("gpuskin pose places"),
+            size: bytes.len() as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        self.queue.write_buffer(&places, 0, &bytes);
+        let bound = self.poses.bind(&places);
+        self.poses.record(encoder, &self.layouts, (&texture, false), &bound, &lists);
+        (self.geometry.with_poses(&self.device, &self.layouts, &texture.view, &places), stride)
+    }
+
     /// Evaluates the poses of frames, each at its own time, into a palette. Returns the model's
     /// bind group with that palette.
     fn evaluate(

@@ -53,9 +53,11 @@ pub(crate) struct VisibleInstances {
 
 /// Visible instances of one level of detail.
 pub(crate) struct VisibleLevel<'a> {
-    pub(crate) places: wgpu::BufferSlice<'a>,
-    pub(crate) playbacks: wgpu::BufferSlice<'a>,
-    pub(crate) previous: Option<wgpu::BufferSlice<'a>>,
+    pub(crate) places: &'a wgpu::Buffer,
+    pub(crate) playbacks: &'a wgpu::Buffer,
+    pub(crate) previous: Option<&'a wgpu::Buffer>,
+    /// Number of the first instance in the buffers.
+    pub(crate) start: u32,
     pub(crate) instances: u32,
     pub(crate) lod: u32,
     /// Index range per part.
@@ -66,6 +68,11 @@ impl CpuCulling {
     /// Notes that instances have changed.
     pub(crate) fn instances_changed(&mut self) {
         self.revision += 1;
+    }
+
+    /// Instances that the only view sees; `None` if there are several.
+    pub(crate) fn only_view(&self) -> Option<&Arc<VisibleInstances>> {
+        if self.views.len() == 1 { self.view(0) } else { None }
     }
 
     /// Lets a view draw all instances.
@@ -184,6 +191,11 @@ impl VisibleInstances {
         }
     }
 
+    /// Playback records of all visible instances, and their number.
+    pub(crate) fn playbacks(&self) -> (&wgpu::Buffer, u32) {
+        (&self.playbacks, self.levels.iter().map(|(instances, _)| instances).sum())
+    }
+
     /// Number of levels of detail that instances are selected for.
     pub(crate) fn lods(&self) -> u32 {
         self.levels.len() as u32
@@ -191,16 +203,17 @@ impl VisibleInstances {
 
     /// Levels of detail that are visible.
     pub(crate) fn visible_levels(&self) -> impl Iterator<Item = VisibleLevel<'_>> {
-        let starts = self.levels.iter().scan(0_u64, |next, (instances, _)| {
+        let starts = self.levels.iter().scan(0, |next, (instances, _)| {
             let start = *next;
-            *next += u64::from(*instances);
+            *next += *instances;
             Some(start)
         });
         (0..).zip(&self.levels).zip(starts).filter(|((_, (instances, _)), _)| *instances > 0).map(
             |((lod, (instances, parts)), start)| VisibleLevel {
-                places: self.places.slice(start * PLACE_BYTES..),
-                playbacks: self.playbacks.slice(start * PLAYBACK_BYTES..),
-                previous: self.previous.as_ref().map(|previous| previous.slice(start * PLACE_BYTES..)),
+                places: &self.places,
+                playbacks: &self.playbacks,
+                previous: self.previous.as_ref(),
+                start,
                 instances: *instances,
                 lod,
                 parts,

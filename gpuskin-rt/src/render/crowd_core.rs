@@ -9,7 +9,7 @@ use super::compute::LazyPipelines;
 use super::cpu_cull::{CpuCulling, CulledModel, VisibleInstances};
 use super::crowd_events::CrowdEvents;
 use super::cull::Views;
-use super::draw_run::DrawRun;
+use super::draw_run::{DrawRun, DrawnPoses};
 use super::error::at_most;
 use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
@@ -19,6 +19,7 @@ use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::motions::{self, MotionPass, MotionPipeline, Motions};
 use super::palettes::{CrowdBuffers, Palettes, part};
 use super::pipelines::DrawnPart;
+use super::poses::{self, Poses, Unposed};
 use super::scatter::{Scatter, ScatterPipeline, scatters};
 use super::sharing::{CacheState, SharedPoses};
 use super::staging::Uploads;
@@ -36,6 +37,8 @@ pub(crate) struct CrowdCore {
     pub(crate) parts: Vec<DrawnPart>,
     name: String,
     pub(super) clock: Arc<AtomicU64>,
+    /// Textures of poses, if a pass draws those of the crowd.
+    poses: Arc<Poses>,
     sharing: Option<SharedPoses>,
     pub(super) cache: CacheState,
     /// Whether a batch does all the work of the crowd on the device, as of the last upload.
@@ -69,6 +72,8 @@ pub(super) struct CrowdState {
     ignore_marks: bool,
     /// Instances that views see, if the model has no palettes.
     culled: CpuCulling,
+    /// Poses that a pass has drawn, by the number of their texture.
+    posed: Vec<Option<DrawnPoses>>,
     /// Palettes for the instances in `buffers`, if the model uses palettes.
     palettes: Option<Arc<Palettes>>,
     /// Number of instances that the batch has room for, if the crowd is in one.
@@ -183,6 +188,8 @@ pub(crate) struct Drawn {
     pub(crate) palettes: Option<Arc<Palettes>>,
     /// Instances that the CPU has selected for a view.
     pub(crate) culled: Option<Arc<VisibleInstances>>,
+    /// Poses of the instances, if a pass has drawn them.
+    poses: Option<DrawnPoses>,
     /// Attachments of the instances.
     pub(crate) attached: Vec<Arc<AttachedProp>>,
 }
@@ -209,6 +216,8 @@ impl Drawn {
             instances,
             first,
             lod: None,
+            poses: self.poses.as_ref(),
+            start: 0,
             palette,
         };
         let again = view == Some(View::REVEALED);
@@ -221,12 +230,14 @@ impl Drawn {
         });
         let levels = self.culled.iter().filter(move |_| !again).flat_map(|culled| culled.visible_levels());
         let levels = levels.map(|level| DrawRun {
-            places: level.places,
-            playbacks: level.playbacks,
-            previous: level.previous,
+            places: level.places.slice(..),
+            playbacks: level.playbacks.slice(..),
+            previous: level.previous.map(|previous| previous.slice(..)),
             instances: level.instances,
             first: 0,
             lod: Some((level.lod, level.parts)),
+            poses: self.poses.as_ref(),
+            start: level.start,
             palette: None,
         });
         let all = self.palettes.is_none() && self.culled.is_none() && !again;
@@ -239,7 +250,7 @@ impl CrowdCore {
         Gpu { device, queue }: Gpu<'_>,
         (model, parts): (Arc<GpuModel>, Vec<DrawnPart>),
         name: &str,
-        clock: Arc<AtomicU64>,
+        (clock, poses): (Arc<AtomicU64>, Arc<Poses>),
         descriptor: &CrowdDescriptor,
         (sharing, cache): (Option<SharedPoses>, CacheState),
     ) -> Result<Self, Error> {
@@ -265,6 +276,7 @@ impl CrowdCore {
             revealed: false,
             ignore_marks: true,
             culled: CpuCulling::default(),
+            posed: Vec::new(),
             palettes: None,
             batched: None,
             exclusive: false,
@@ -272,7 +284,7 @@ impl CrowdCore {
         });
         let (device, queue) = (device.clone(), queue.clone());
         let merged = AtomicBool::new(false);
-        Ok(Self { model, parts, device, queue, name: name.to_owned(), clock, sharing, cache, merged, state })
+        Ok(Self { model, parts, device, queue, name: name.to_owned(), clock, poses, sharing, cache, merged, state })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, CrowdState> {
@@ -428,6 +440,62 @@ impl CrowdCore {
         Some(Drawn { culled: self.state().culled.view(index).cloned(), ..drawn })
     }
 
+    /// Drawable state as of the last upload, with poses: for a view, or for all instances that a view sees; without
+    /// a list of these, for all instances. `None` if there are no instances, or if their poses do not fit.
+    pub(crate) fn drawn_with_poses(&self, view: Option<View>) -> Option<Drawn> {
+        let mut drawn = self.drawn()?;
+        let index = view.map_or(View::MAIN.0, |View(index)| index);
+        let culled = {
+            let state = self.state();
+            if view.is_some() { state.culled.view(index).cloned() } else { state.culled.only_view().cloned() }
+        };
+        drawn.culled = culled;
+        if self.model.geometry.variant.is_posed() && view != Some(View::REVEALED) {
+            let texture = if drawn.culled.is_some() { poses::of_view(index) } else { poses::ALL };
+            drawn.poses = Some(self.poses_in(texture, &drawn)?);
+        }
+        Some(drawn)
+    }
+
+    /// Poses of this frame; a pass that draws them is submitted where `prepare` has not recorded one.
+    fn poses_in(&self, texture: usize, drawn: &Drawn) -> Option<DrawnPoses> {
+        let frame = self.poses.frame();
+        let known = self.state().posed.get(texture).cloned().flatten();
+        if known.as_ref().is_some_and(|known| known.frame == frame) {
+            return known;
+        }
+        let gpu = Gpu { device: &self.device, queue: &self.queue };
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let list = self.unposed(drawn, texture);
+        let (mut posed, _) = self.poses.draw(gpu, &mut encoder, texture, &[list]);
+        self.queue.submit([encoder.finish()]);
+        let posed = posed.pop().flatten();
+        self.set_poses(texture, posed.clone());
+        posed
+    }
+
+    /// Instances whose poses are to be drawn into a texture.
+    pub(crate) fn unposed<'a>(&'a self, drawn: &'a Drawn, texture: usize) -> Unposed<'a> {
+        let all = (&drawn.buffers.playbacks, drawn.instances);
+        let (playbacks, instances) = drawn.culled.as_ref().map_or(all, |culled| culled.playbacks());
+        let before = self.state().posed.get(texture).cloned().flatten();
+        Unposed { name: &self.name, geometry: &self.model.geometry, playbacks, instances, before }
+    }
+
+    /// Notes the poses that a pass has drawn.
+    pub(crate) fn set_poses(&self, texture: usize, poses: Option<DrawnPoses>) {
+        let mut state = self.state();
+        if state.posed.len() <= texture {
+            state.posed.resize_with(texture + 1, || None);
+        }
+        state.posed[texture] = poses;
+    }
+
+    /// Whether a pass draws the poses of the crowd.
+    pub(crate) fn is_posed(&self) -> bool {
+        self.model.geometry.variant.is_posed()
+    }
+
     /// Drawable state as of the last upload; `None` if there are no instances.
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         let state = self.state();
@@ -435,7 +503,8 @@ impl CrowdCore {
         let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
         let (instances, live) = (state.uploaded, state.layers.live.any());
         let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
-        let drawn = Drawn { buffers, instances, live, ignore_marks, revealed, palettes, culled: None, attached };
+        let (culled, poses) = (None, None);
+        let drawn = Drawn { buffers, instances, live, ignore_marks, revealed, palettes, culled, poses, attached };
         (state.uploaded > 0).then_some(drawn)
     }
 

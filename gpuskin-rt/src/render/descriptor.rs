@@ -40,9 +40,9 @@ pub struct RendererDescriptor {
     /// [`CrowdRenderer::reveal`]: super::CrowdRenderer::reveal
     pub occlusion: bool,
     /// Whether the previous frame is kept for motion vectors, which [`pipeline`](crate::pipeline) computes:
-    /// transforms of instances, 32 bytes each, and poses of models in [`crate::Encoding::LocalPacked`],
-    /// which then take twice the memory and twice the time to evaluate. Without it, these poses and
-    /// instances that commands move have no motion; other poses and fields have.
+    /// transforms of instances, 32 bytes each, and poses of bones, which then take twice the memory and twice the time
+    /// to evaluate. Without it, these poses and instances that commands move have no motion; poses in vertex mode and
+    /// fields have.
     ///
     /// Moved instances of [`crate::Encoding::LocalPacked`] have no motion where shaders can bind fewer than
     /// five storage buffers; the default limit of wgpu is eight.
@@ -216,13 +216,15 @@ pub enum PoseSharing {
 /// Source from which the vertex shader reads bones.
 ///
 /// The path follows from the encoding that the device plays, and from whether instances share
-/// poses. Every vertex can read an animation texture directly. Poses of [`Encoding::LocalPacked`](crate::Encoding::LocalPacked)
+/// poses. A render pass can draw poses from an animation texture. Poses of [`Encoding::LocalPacked`](crate::Encoding::LocalPacked)
 /// must be composed first, and a pose that many instances share is worth caching.
 /// [`CrowdDescriptor::path`](super::CrowdDescriptor::path) asks for a given path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DrawPath {
-    /// Each vertex reads the animation texture. No compute, no storage buffers.
+    /// A render pass draws the bones of each visible instance into a texture once per view and frame, and vertices read
+    /// them there: 48 bytes per bone. In vertex mode, each vertex reads the animation texture. No compute, no storage
+    /// buffers.
     Direct,
     /// A compute pass writes the bones of each visible instance once per frame; vertices of all
     /// passes read them.

@@ -16,8 +16,25 @@ pub(crate) struct DrawRun<'a> {
     pub(crate) first: u32,
     /// Level of detail of the run, and its index range per part, if the CPU has chosen it.
     pub(crate) lod: Option<(u32, &'a [IndexRange])>,
+    /// Poses of the run, if a pass has drawn them.
+    pub(crate) poses: Option<&'a DrawnPoses>,
+    /// Number of the run's first instance in its buffers.
+    pub(crate) start: u32,
     /// Palette of the run; `None` if the model has an animation texture.
     pub(crate) palette: Option<PaletteDraw<'a>>,
+}
+
+/// Poses of a list of instances that a pass has drawn into a texture.
+#[derive(Clone, Debug)]
+pub(crate) struct DrawnPoses {
+    /// Model, poses and places.
+    pub(crate) bind_group: wgpu::BindGroup,
+    /// Byte offset of the places.
+    pub(crate) offset: u32,
+    /// Number of the buffers that the bind group refers to.
+    pub(crate) generation: u64,
+    /// Number of the frame for which they were drawn.
+    pub(crate) frame: u64,
 }
 
 /// Draw run: instances drawn from one palette.
@@ -36,6 +53,13 @@ pub(crate) struct PaletteDraw<'a> {
     pub(crate) draws: Option<Draws<'a>>,
 }
 
+impl DrawRun<'_> {
+    /// Numbers of the run's instances in its buffers.
+    pub(crate) fn numbers(&self) -> Range<u32> {
+        self.start..self.start + self.instances
+    }
+}
+
 /// Draws a mesh part with the bound resources. `index`: index of the part.
 pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &MeshPart, run: &DrawRun<'_>) {
     match run.palette.as_ref().and_then(|palette| palette.draws) {
@@ -46,7 +70,7 @@ pub(crate) fn draw_part(pass: &mut wgpu::RenderPass<'_>, index: usize, part: &Me
             let IndexRange { first_index, index_count } = chosen.unwrap_or(finest);
             // A part may have no triangles left in a coarse level.
             if index_count > 0 {
-                pass.draw_indexed(first_index..first_index + index_count, 0, 0..run.instances);
+                pass.draw_indexed(first_index..first_index + index_count, 0, run.numbers());
             }
         }
     }

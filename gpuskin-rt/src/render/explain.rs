@@ -21,7 +21,8 @@ pub enum CullingState {
         views: usize,
     },
     /// Culling is on, and the CPU does it, because [`DrawPath::Direct`] has no pass that could: an instance
-    /// that a view does not see is not drawn in it. Drawing with a game's own pipeline draws all.
+    /// that a view does not see is not drawn in it. With several views, a game's own pipeline draws all instances
+    /// unless [`CustomDraw::in_view`](super::CustomDraw::in_view) selects a view.
     OnCpu {
         /// Number of views of the renderer.
         views: usize,
@@ -198,7 +199,8 @@ impl fmt::Display for Explanation {
         let why = match path {
             DrawPath::Palette => "a compute pass composes poses",
             DrawPath::Cache => "a compute pass composes poses, and instances share them",
-            DrawPath::Direct => "vertices read the animation texture",
+            DrawPath::Direct if self.encoding.is_vertex() => "vertices read the animation texture",
+            DrawPath::Direct => "a render pass draws poses from the animation texture",
         };
         writeln!(f, "{model}: {path} path for {encoding}: {why}")?;
         if let Some(error) = &self.lacks {

@@ -13,9 +13,10 @@ use super::material::MaterialConstants;
 use super::model_checks::{allowed, consistent};
 use super::palette::{PalettePipelines, PoseEvaluator};
 use super::payload::{load, slice};
+use super::pose_pass::PLACES_BYTES;
 use crate::shader::{
     ANIMATION_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, PLACES_BINDING,
-    PLAYBACKS_BINDING, PREVIOUS_BINDING, Variant,
+    PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, Variant,
 };
 use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull};
 
@@ -215,12 +216,32 @@ impl Geometry {
         })
     }
 
+    /// Creates the model's bind group with drawn poses and the places of a list of instances in them.
+    pub(crate) fn with_poses(
+        &self,
+        device: &wgpu::Device,
+        layouts: &Layouts,
+        poses: &wgpu::TextureView,
+        places: &wgpu::Buffer,
+    ) -> wgpu::BindGroup {
+        let size = wgpu::BufferSize::new(PLACES_BYTES);
+        let places = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: places, offset: 0, size });
+        let resources = [wgpu::BindingResource::TextureView(poses), self.mesh.constants(), places];
+        let entries = [ANIMATION_BINDING, MODEL_BINDING, POSES_BINDING].into_iter().zip(resources);
+        let entries: Vec<_> = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("gpuskin model with drawn poses"),
+            layout: layouts.model(self.variant),
+            entries: &entries,
+        })
+    }
+
     /// Creates the model's bind group with its animation texture, if it has one. Called before the
     /// first draw.
     pub(crate) fn bind_texture(&self, device: &wgpu::Device, layouts: &Layouts) {
         if let Motion::Texture(animation, bind_group) = &self.motion {
             let animation = wgpu::BindingResource::TextureView(animation);
-            let layout = layouts.model(self.variant);
+            let layout = layouts.frames(self.variant);
             bind_group.get_or_init(|| model_bind_group(device, layout, [animation, self.mesh.constants()]));
         }
     }
@@ -272,7 +293,10 @@ impl Geometry {
         match &run.palette {
             Some(palette) => pass.set_bind_group(group, palette.bind_group, &[palette.offset]),
             None => {
-                pass.set_bind_group(group, self.texture(), &[]);
+                match &run.poses {
+                    Some(poses) => pass.set_bind_group(group, &poses.bind_group, &[poses.offset]),
+                    None => pass.set_bind_group(group, self.texture(), &[]),
+                }
                 pass.set_vertex_buffer(1, run.places);
                 pass.set_vertex_buffer(2, run.playbacks);
                 run.previous.into_iter().for_each(|previous| pass.set_vertex_buffer(3, previous));

@@ -2,12 +2,13 @@
 
 use super::shading::LightingFeatures;
 use crate::field::FieldUniform;
+use crate::pose_texture::PosePlaces;
 use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING, TextureSet};
 use crate::shader::{
     ANIMATION_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING, MODEL_BINDING,
     MODEL_BYTES, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING,
-    PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
+    POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
 };
 use std::sync::OnceLock;
 
@@ -21,6 +22,10 @@ pub(crate) struct Layouts {
     /// Layouts for models with an animation texture: float then integer texels; for each, one layer
     /// then several.
     model: [wgpu::BindGroupLayout; TEXTURES],
+    /// Layouts for the pass that draws poses from an animation texture, by the same index.
+    frames: [wgpu::BindGroupLayout; TEXTURES],
+    /// Layout for models whose poses a pass draws into a texture.
+    posed: wgpu::BindGroupLayout,
     /// Layouts for fields, by the same index as `model`. Created on first use.
     field: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
     /// Layout for models with a palette. Created on first use, because not every device supports
@@ -40,18 +45,25 @@ impl Layouts {
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
         };
         let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
-        let float = |filterable| wgpu::TextureSampleType::Float { filterable };
-        let model =
-            |sample_type, view_dimension| layout("gpuskin model", &texture_entries(sample_type, view_dimension));
+        let float = wgpu::TextureSampleType::Float { filterable: false };
+        let kinds = [float, wgpu::TextureSampleType::Uint].map(|texels| {
+            [wgpu::TextureViewDimension::D2, wgpu::TextureViewDimension::D2Array].map(|dimension| (texels, dimension))
+        });
+        let textured = |label, visibility| {
+            let entries = |texels, dimension| {
+                texture_entries(texels, dimension).map(|entry| wgpu::BindGroupLayoutEntry { visibility, ..entry })
+            };
+            let [floats, integers] =
+                kinds.map(|kinds| kinds.map(|(texels, dimension)| layout(label, &entries(texels, dimension))));
+            let ([plain, array], [integer, integers]) = (floats, integers);
+            [plain, array, integer, integers]
+        };
         Self {
             view: layout("gpuskin view", &[entry(0, both, uniform(0, false)), entry(1, both, uniform(0, false))]),
             lit_view: features.map(|features| layout("gpuskin lit view", &lit_view(features))),
-            model: [
-                model(float(false), wgpu::TextureViewDimension::D2),
-                model(float(false), wgpu::TextureViewDimension::D2Array),
-                model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2),
-                model(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array),
-            ],
+            model: textured("gpuskin model", wgpu::ShaderStages::VERTEX),
+            frames: textured("gpuskin frames", both),
+            posed: layout("gpuskin model with drawn poses", &posed_entries()),
             field: Default::default(),
             palette: Default::default(),
             batch: OnceLock::new(),
@@ -60,7 +72,16 @@ impl Layouts {
         }
     }
 
+    /// Layout of a model with its animation texture: for a pass that draws its poses, or for its draws.
+    pub(crate) fn frames(&self, variant: Variant) -> &wgpu::BindGroupLayout {
+        let layouts = if variant.is_posed() { &self.frames } else { &self.model };
+        &layouts[kind(variant).min(TEXTURES - 1)]
+    }
+
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
+        if variant.is_posed() {
+            return &self.posed;
+        }
         match self.model.get(kind(variant)) {
             Some(layout) => layout,
             None => self.palette[usize::from(variant.previous_transforms)].get_or_init(|| {
@@ -156,6 +177,9 @@ impl Layouts {
 /// # }
 /// ```
 pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry> {
+    if variant.is_posed() {
+        return posed_entries().into();
+    }
     if !variant.encoding.needs_compute() {
         let (sample_type, dimension) = texels(variant);
         return texture_entries(sample_type, dimension).into();
@@ -180,6 +204,14 @@ fn texture_entries(
     let vertex = wgpu::ShaderStages::VERTEX;
     let texture = wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false };
     [entry(ANIMATION_BINDING, vertex, texture), entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false))]
+}
+
+/// Entries of a model whose poses a pass draws into a texture.
+fn posed_entries() -> [wgpu::BindGroupLayoutEntry; 3] {
+    let (sample_type, dimension) = (wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array);
+    let [poses, model] = texture_entries(sample_type, dimension);
+    let places = uniform(size_of::<PosePlaces>() as u64, true);
+    [poses, model, entry(POSES_BINDING, wgpu::ShaderStages::VERTEX, places)]
 }
 
 /// Type and dimension of the animation texture of a variant.

@@ -120,7 +120,7 @@ impl CrowdRenderer {
         };
         let on_device = self.load(model, played)?;
         let geometry = &on_device.geometry;
-        let (name, clock) = (&model.meta.name, self.clock.clone());
+        let (name, clock) = (&model.meta.name, (self.clock.clone(), self.poses.clone()));
         let shared = SharedPoses::of(&self.device, (played, geometry), self.culled_views.is_some(), descriptor)?;
         let mut parts = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Records));
         if matches!(shared.1, CacheState::On { .. }) {

@@ -8,7 +8,8 @@
 //!
 //! Vertex buffer 0 holds vertices, buffer 1 where instances are and how they look, buffer 2 what they
 //! play. WebGL2's limits are enough: no storage buffers, no
-//! compute. Only models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) need compute:
+//! compute. A render pass draws the bones of the instances that a view sees into a texture, as two
+//! triangles per instance, and the vertex shader reads them from there. Only models in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) need compute:
 //! one pass finds the instances that a view sees, another writes their bones into a palette, and
 //! the vertex shader reads both from storage buffers. Draws are indirect, and their number does not
 //! depend on the number of instances. [Layers](crate::layers) and live bones are applied when poses
@@ -31,8 +32,10 @@
 //! | models on the device | `gpu_model`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
 //! | light on the device | `lit` |
 //! | draw runs | `draw_run` |
+//! | poses without compute | `poses` |
 //! | compute passes | `cull`, `cache`, `palette`, `occlusion`, `scatter` |
 //! | pipelines of compute passes | `compute` |
+//! | pass that draws poses | `pose_pass` |
 //! | bind group layouts and vertex buffer layouts | `layouts` |
 //! | light | `shadows`, `albedo` |
 //! | device, options and ids | `gpu`, `readback`, `staging`, `view`, `descriptor`, `shading`, `ids`, `stale`, `error`, `changes` |
@@ -87,6 +90,8 @@ mod palette;
 mod palettes;
 mod payload;
 mod pipelines;
+mod pose_pass;
+mod poses;
 mod previous;
 #[cfg(feature = "testing")]
 mod readback;

@@ -20,6 +20,7 @@ use super::motions::MotionPipeline;
 use super::occlusion::Occlusion;
 use super::palette::PalettePipelines;
 use super::pipelines::{PassKind, PipelineCache};
+use super::poses::{self, Poses};
 use super::scatter::ScatterPipeline;
 use super::staging::Uploads;
 use super::textures::{self, SampledTexture, Samplers};
@@ -48,7 +49,9 @@ use crate::{Encoding, Time};
 pub struct CrowdRenderer {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
-    pub(super) layouts: Layouts,
+    pub(super) layouts: Arc<Layouts>,
+    /// Textures of poses that a pass draws, where there is no compute.
+    pub(super) poses: Arc<Poses>,
     pub(super) palette_pipelines: LazyPipelines<PalettePipelines>,
     scatter_pipeline: LazyPipelines<ScatterPipeline>,
     motion_pipeline: LazyPipelines<MotionPipeline>,
@@ -111,7 +114,8 @@ impl CrowdRenderer {
         let occlusion = Occlusion::new(device, &descriptor);
         let culled_views = descriptor.culling.then(|| Views::new(device, lod_error > 0.0, occlusion.is_some()));
         let lit = Lit::new(Gpu { device, queue }, &descriptor);
-        let layouts = Layouts::new(device, descriptor.shading.features());
+        let layouts = Arc::new(Layouts::new(device, descriptor.shading.features()));
+        let poses = Arc::new(Poses::new(device, layouts.clone(), descriptor.motion_vectors));
         let mut renderer = Self {
             device: device.clone(),
             queue: queue.clone(),
@@ -122,6 +126,7 @@ impl CrowdRenderer {
             samplers,
             pipelines: PipelineCache::new(device, descriptor),
             layouts,
+            poses,
             palette_pipelines: LazyPipelines::new(device, PalettePipelines::new),
             scatter_pipeline: LazyPipelines::new(device, ScatterPipeline::new),
             motion_pipeline: LazyPipelines::new(device, MotionPipeline::new),
@@ -273,7 +278,37 @@ impl CrowdRenderer {
         self.batching.upload(&mut uploads, queue, &self.scatter_pipeline);
         uploads.submit(queue);
         self.select_visible(&crowds);
+        self.poses.begin([time, self.previous_time()]);
+        let posed: Vec<_> = crowds.into_iter().filter(|crowd| crowd.is_posed()).collect();
+        for view in (0..self.views.len()).map(View) {
+            result = result.and(self.draw_poses(encoder, &posed, view));
+        }
         self.evaluate(queue, encoder, time);
+        result
+    }
+
+    /// Draws the poses of the instances that a view sees; of all instances, for crowds that the main view does not
+    /// cull.
+    fn draw_poses(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        crowds: &[Arc<CrowdCore>],
+        view: View,
+    ) -> Result<(), Error> {
+        let drawn: Vec<_> = crowds.iter().filter_map(|crowd| Some((crowd, crowd.drawn_in(view)?))).collect();
+        let of_view = |culled: bool| drawn.iter().filter(move |(_, drawn)| drawn.culled.is_some() == culled);
+        let mut result = Ok(());
+        for (culled, texture) in [(true, poses::of_view(view.0)), (false, poses::ALL)] {
+            if !culled && view != View::MAIN {
+                continue;
+            }
+            let lists: Vec<_> = of_view(culled).map(|(crowd, drawn)| crowd.unposed(drawn, texture)).collect();
+            if !lists.is_empty() {
+                let (posed, fits) = self.poses.draw(self.gpu(), encoder, texture, &lists);
+                of_view(culled).zip(posed).for_each(|((crowd, _), posed)| crowd.set_poses(texture, posed));
+                result = result.and(fits);
+            }
+        }
         result
     }
 
@@ -338,8 +373,15 @@ impl CrowdRenderer {
             if self.culling().is_some() {
                 self.views[view.0].set_since.store(true, Ordering::Relaxed);
                 let camera = Some(camera.uniform(self.lod_error));
-                let crowds = self.crowds.iter().filter_map(Weak::upgrade);
-                crowds.for_each(|crowd| crowd.select_visible(view.0, camera.as_ref()));
+                let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
+                crowds.iter().for_each(|crowd| crowd.select_visible(view.0, camera.as_ref()));
+                let posed: Vec<_> = crowds.into_iter().filter(|crowd| crowd.is_posed()).collect();
+                if !posed.is_empty() && view != View::MAIN {
+                    let mut encoder = self.device.create_command_encoder(&Default::default());
+                    let result = self.draw_poses(&mut encoder, &posed, view);
+                    queue.submit([encoder.finish()]);
+                    return result;
+                }
             }
             Ok(())
         })
@@ -399,7 +441,7 @@ impl CrowdRenderer {
         pass.set_bind_group(0, lit.unwrap_or(&on_device.bind_group), &[]);
         self.batching.draw(pass, view, kind);
         for crowd in self.crowds.iter().filter_map(Weak::upgrade).filter(|crowd| !crowd.is_merged()) {
-            let Some(drawn) = crowd.drawn_in(view) else { continue };
+            let Some(drawn) = crowd.drawn_with_poses(Some(view)) else { continue };
             let batched = drawn.palettes.as_ref().is_some_and(|palettes| palettes.is_batched());
             let draws_own = !batched && crowd.parts.iter().any(|part| part.pipelines.draws(kind));
             if !draws_own && !drawn.attached.iter().any(|attached| attached.draws(kind)) {

@@ -9,6 +9,7 @@ use crate::batch::{BatchFrame, BatchedCrowd, DrawnCrowd};
 use crate::field::FieldUniform;
 use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::motion::{self, MotionUniform};
+use crate::pose_texture::PosePlaces;
 use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::{ClipRecord, Playback, cache, cull};
 
@@ -41,6 +42,11 @@ fn all() -> impl Iterator<Item = (String, String)> {
         }))
         .chain([("palette of a batch".into(), local::batch_palette(&cull::batch_table()))])
         .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
+        .chain(
+            Variant::all()
+                .filter(|v| v.is_posed() && v.normals == Normals::Cofactor && !v.previous_transforms)
+                .map(|variant| (format!("pose pass of {variant:?}"), pose_pass(variant))),
+        )
         .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
         .chain([("instance writer".into(), instance_writer_source())])
         .chain(Variant::all().take(1).map(|v| (format!("blended crowd of {v:?}"), blended(crowd(v), false))))
@@ -348,6 +354,14 @@ fn wgsl_structures_match_rust_layout() {
     );
     assert_eq!(field, (20, size_of::<FieldUniform>()));
     let playback = same_layout!(&module, "GpuskinPlayback", Playback, [start, rate, offset, clip]);
+    let (poses, _) = parse(&pose_pass(Variant::all().find(|v| v.is_posed()).unwrap()));
+    let places = same_layout!(
+        &poses,
+        "GpuskinPosePlaces",
+        PosePlaces,
+        [time, previous_time, first_row, columns, stride, previous, layer_shift, reserved_0, reserved_1]
+    );
+    assert_eq!(places, (9, size_of::<PosePlaces>()));
     assert_eq!(playback, (4, size_of::<Playback>()));
 
     #[cfg(feature = "wgpu")]
