@@ -213,6 +213,7 @@ impl ModelUniform {
 
 /// Returns the WGSL of the pass that draws the poses of a variant's instances into a texture, with entry
 /// points: bind group 0 has the animation texture and the model, group 1 the places.
+#[cfg(any(test, feature = "wgpu"))]
 pub(crate) fn pose_pass(variant: Variant) -> String {
     let mut text = animation(variant, 0);
     text.push_str(&bit_fields::wgsl());
