@@ -11,8 +11,6 @@ use crate::Time;
 
 /// Width of a texture of poses in texels: what every device can bind, and the most matrices per instance.
 pub const POSE_WIDTH: u32 = 2048;
-/// Binary logarithm of the greatest number of rows of blocks of a layer.
-const MAX_LAYER_SHIFT: u32 = 9;
 /// Texels above each other in a block.
 pub const BLOCK_HEIGHT: u32 = 3;
 
@@ -26,10 +24,13 @@ pub struct PoseTextureSize {
 }
 
 impl PoseTextureSize {
+    /// Binary logarithm of the greatest number of rows of blocks of a layer.
+    pub const MAX_LAYER_SHIFT: u32 = 9;
+
     /// Least size with this many rows of blocks.
     pub fn of_rows(rows: u32) -> Self {
         let half = rows.div_ceil(2).max(1);
-        let layer_shift = (u32::BITS - (half - 1).leading_zeros()).min(MAX_LAYER_SHIFT);
+        let layer_shift = (u32::BITS - (half - 1).leading_zeros()).min(Self::MAX_LAYER_SHIFT);
         Self { layer_shift, layers: rows.div_ceil(1 << layer_shift).max(2) }
     }
 

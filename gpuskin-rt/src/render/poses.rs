@@ -140,10 +140,13 @@ impl Poses {
         let fits =
             |bound: &BoundPool| pool.rows + rows <= bound.texture.size.rows() && pool.places + count <= bound.capacity;
         if !pool.bound.as_ref().is_some_and(fits) {
-            // What was drawn before in this frame stays in the old texture, which its bind groups keep.
+            // What was drawn before in this frame stays in the old texture, which its bind groups keep. The sum, so that
+            // lists that come one after the other soon find room for all.
             (pool.rows, pool.places) = (0, 0);
             state.generation += 1;
-            let capacity = count.next_power_of_two().max(4);
+            let old = pool.bound.take().map_or((0, 0), |old| (old.texture.size.rows(), old.capacity));
+            let new_rows = (old.0 + rows).min((most as u32) << PoseTextureSize::MAX_LAYER_SHIFT).max(rows);
+            let capacity = (old.1 + count).next_power_of_two().max(4);
             let places = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin pose places"),
                 size: capacity * stride,
@@ -152,7 +155,7 @@ impl Poses {
             });
             pool.bound = Some(BoundPool {
                 generation: state.generation,
-                texture: PoseTexture::new(device, PoseTextureSize::of_rows(rows)),
+                texture: PoseTexture::new(device, PoseTextureSize::of_rows(new_rows)),
                 bind_group: self.pipelines.bind(&places),
                 places,
                 capacity,
