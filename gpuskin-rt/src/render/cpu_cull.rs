@@ -70,11 +70,6 @@ impl CpuCulling {
         self.revision += 1;
     }
 
-    /// Instances that the only view sees; `None` if there are several.
-    pub(crate) fn only_view(&self) -> Option<&Arc<VisibleInstances>> {
-        if self.views.len() == 1 { self.view(0) } else { None }
-    }
-
     /// Lets a view draw all instances.
     pub(crate) fn forget(&mut self, view: usize) {
         if let Some(known) = self.views.get_mut(view) {

@@ -440,16 +440,12 @@ impl CrowdCore {
         Some(Drawn { culled: self.state().culled.view(index).cloned(), ..drawn })
     }
 
-    /// Drawable state as of the last upload, with poses: for a view, or for all instances that a view sees; without
-    /// a list of these, for all instances. `None` if there are no instances, or if their poses do not fit.
+    /// Drawable state as of the last upload, with poses: of the instances that a view sees; without a view or a list
+    /// of these, of all instances, so that their numbers are those of the crowd. `None` if there are no instances, or if their poses do not fit.
     pub(crate) fn drawn_with_poses(&self, view: Option<View>) -> Option<Drawn> {
         let mut drawn = self.drawn()?;
         let index = view.map_or(View::MAIN.0, |View(index)| index);
-        let culled = {
-            let state = self.state();
-            if view.is_some() { state.culled.view(index).cloned() } else { state.culled.only_view().cloned() }
-        };
-        drawn.culled = culled;
+        drawn.culled = view.and_then(|View(index)| self.state().culled.view(index).cloned());
         if self.model.geometry.variant.is_posed() && view != Some(View::REVEALED) {
             let texture = if drawn.culled.is_some() { poses::of_view(index) } else { poses::ALL };
             drawn.poses = Some(self.poses_in(texture, &drawn)?);

@@ -111,7 +111,7 @@ impl<M> Crowd<M> {
             Some(Ok(prop)) => Some(prop),
             Some(Err(_)) => return,
         };
-        let Some(drawn) = self.core.drawn_with_poses(view) else { return };
+        let Some(drawn) = self.core.drawn_with_poses(None) else { return };
         let geometry = &self.core.model.geometry;
         for (number, run) in drawn.draw_runs(view).enumerate() {
             let first_instance = run.first;

@@ -21,8 +21,7 @@ pub enum CullingState {
         views: usize,
     },
     /// Culling is on, and the CPU does it, because [`DrawPath::Direct`] has no pass that could: an instance
-    /// that a view does not see is not drawn in it. With several views, a game's own pipeline draws all instances
-    /// unless [`CustomDraw::in_view`](super::CustomDraw::in_view) selects a view.
+    /// that a view does not see is not drawn in it. Drawing with a game's own pipeline draws all.
     OnCpu {
         /// Number of views of the renderer.
         views: usize,
