@@ -16,12 +16,14 @@ mod bone_term;
 mod bounds;
 mod clip;
 mod curve;
+mod difference;
 mod drawn;
 mod location;
 mod mesh;
 mod motion;
 mod normals;
 mod sample_times;
+mod source_mesh;
 mod stepped_vertices;
 mod tally;
 #[cfg(test)]
@@ -36,11 +38,14 @@ use mesh::MeasuredMesh;
 
 pub(crate) use curve::GreatestError;
 pub use curve::{CurvePoint, ErrorCurve, VertexErrors};
+pub(crate) use difference::SampleDifference;
+pub use difference::{BoneBox, ClipDifference};
 pub use drawn::{DrawnModel, drawn_pose, playback_at};
 pub(crate) use location::ErrorLocation;
 pub use motion::{MotionQuery, motion_within};
 pub use sample_times::MeasuredTimes;
 pub(crate) use sample_times::{SampleTime, SampleTimes};
+pub use source_mesh::SourceMesh;
 pub(crate) use stepped_vertices::SteppedVertices;
 pub use tally::ClipErrors;
 pub(crate) use tally::{ErrorTally, Measured, MeasuredClip, measure_all};
@@ -54,9 +59,14 @@ pub fn measure(
     times: MeasuredTimes,
 ) -> Vec<(ClipErrors, ErrorCurve)> {
     let mesh = MeasuredMesh::new(model, drawn);
-    let work = |i| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, times);
+    let mut boxes = source_mesh::boxes(drawn.vertices, model.bones.len());
+    if times != MeasuredTimes::All || !ClipDifference::kept(grids, 12 * boxes.len()) {
+        boxes.clear();
+    }
+    let work = |i| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, times).recording(&boxes);
     let all = measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices);
-    let with_vertices = |Measured { errors, mut curve, points }| {
+    let with_vertices = |Measured { errors, mut curve, points, differences }| {
+        curve.difference = ClipDifference::new(differences);
         if !points.is_empty() {
             curve.vertices = VertexErrors::new(&mesh.vertex_errors(&points, drawn));
         }

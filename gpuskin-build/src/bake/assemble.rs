@@ -105,6 +105,7 @@ pub(super) fn assemble(
             let levels = detail.levels(attempt.plan.encoding);
             files::write(manifest.storage, source, &attempt, levels, still.as_ref(), &colors, n == 0)
         };
+        let source_mesh = attempt.source_mesh(source);
         let Attempt { plan, errors, curves, .. } = attempt;
         let geometry = source.geometry(plan.encoding);
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
@@ -112,8 +113,20 @@ pub(super) fn assemble(
         let loops = outline.clips.iter().map(|clip| clip.loops).collect();
         let fetched = manifest.storage == Storage::Fetch;
         let others = Vec::new();
-        let made =
-            BakedModel { meta, payloads, fetched, errors, curves, budgets, loops, dropped, candidates, others, trace };
+        let made = BakedModel {
+            meta,
+            payloads,
+            fetched,
+            errors,
+            curves,
+            source: source_mesh,
+            budgets,
+            loops,
+            dropped,
+            candidates,
+            others,
+            trace,
+        };
         (made, files)
     });
     let (mut model, mut files) = made.next()?;

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
-use crate::measure::{self, ClipErrors, DrawnModel, ErrorCurve, MeasuredTimes, MotionQuery};
+use crate::measure::{self, ClipErrors, DrawnModel, ErrorCurve, MeasuredTimes, MotionQuery, SourceMesh};
 use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode;
@@ -241,6 +241,14 @@ impl Attempt {
     /// Measures the errors.
     pub(super) fn measure(&mut self, source: AttemptSource<'_>, times: MeasuredTimes) {
         (self.errors, self.curves) = self.mesh.measure(source, &self.plan, &self.texels, times).into_iter().unzip();
+    }
+
+    /// Returns the source's vertices beside the drawn ones; none in vertex mode, or if no difference of the source was measured.
+    pub(super) fn source_mesh(&self, source: AttemptSource<'_>) -> SourceMesh {
+        if self.plan.encoding.is_vertex() || self.curves.iter().all(|curve| curve.difference.at_frames.is_empty()) {
+            return SourceMesh::default();
+        }
+        SourceMesh::new(&self.plan.model, &self.mesh.drawn(source, &self.texels))
     }
 
     /// Bytes on the GPU that depend on the encoding: animation and vertices.

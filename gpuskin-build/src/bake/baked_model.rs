@@ -8,7 +8,7 @@ use super::choose::Candidate;
 use super::loops::ClipLoop;
 use super::plan::BakePlan;
 use crate::geometry::Dropped;
-use crate::measure::{ClipErrors, ErrorCurve};
+use crate::measure::{ClipErrors, ErrorCurve, SourceMesh};
 
 /// A baked model: its metadata, with clips, errors and sizes, and its variants for other devices.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -28,6 +28,9 @@ pub struct BakedModel {
     /// Error of each clip over time.
     #[doc(hidden)]
     pub curves: Vec<ErrorCurve>,
+    /// Source vertices beside the drawn ones, in bone mode.
+    #[doc(hidden)]
+    pub source: SourceMesh,
     /// Tolerances of the errors.
     #[doc(hidden)]
     pub budgets: ErrorBudgets,

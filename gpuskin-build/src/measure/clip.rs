@@ -7,8 +7,8 @@ use super::bounds::ErrorBounds;
 use super::mesh::{FourPoints, MeasuredMesh, PointGroup, WeldedPoint};
 use super::normals::{DRAWN, NormalMatrices, SOURCE, WidestAngle};
 use super::{
-    DrawnModel, ErrorLocation, ErrorTally, GreatestError, MeasuredClip, MeasuredTimes, SampleTime, SampleTimes,
-    SteppedVertices, VertexErrors, drawn_pose,
+    BoneBox, DrawnModel, ErrorLocation, ErrorTally, GreatestError, MeasuredClip, MeasuredTimes, SampleDifference,
+    SampleTime, SampleTimes, SteppedVertices, VertexErrors, drawn_pose,
 };
 use crate::frames::FrameGrid;
 use crate::model::Model;
@@ -26,6 +26,8 @@ pub(super) struct ClipWork<'a> {
     pub(super) stepped: SteppedVertices,
     /// Whether the error of each vertex is recorded.
     vertices: bool,
+    /// Boxes in which the difference of the source is recorded.
+    boxes: &'a [BoneBox],
 }
 
 impl<'a> ClipWork<'a> {
@@ -52,7 +54,13 @@ impl<'a> ClipWork<'a> {
             sample_times,
             stepped,
             vertices,
+            boxes: &[],
         }
+    }
+
+    /// Records the difference of the source in boxes.
+    pub(super) fn recording(self, boxes: &'a [BoneBox]) -> Self {
+        Self { boxes, ..self }
     }
 
     /// Returns the matrices of all bones at a sample time.
@@ -74,6 +82,7 @@ impl MeasuredClip for ClipWork<'_> {
 
     fn at_frames(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
         let poses: Vec<Vec<BoneMatrices>> = sample_times.iter().map(|sample| self.bones(sample)).collect();
+        sample_times.iter().zip(&poses).for_each(|(sample, bones)| self.record(sample, bones, tally));
         let mut reached = ReachedBox::NOTHING;
         let mut widest = WidestAngle::new(tally.normal);
         let mut greatest: Vec<GreatestError> = sample_times.iter().map(GreatestError::new).collect();
@@ -122,6 +131,7 @@ impl MeasuredClip for ClipWork<'_> {
                 (bones, bounds)
             })
             .collect();
+        sample_times.iter().zip(&poses).for_each(|(sample, (bones, _))| self.record(sample, bones, tally));
         let floor = tally.floor.sqrt();
         let mut greatest: Vec<GreatestError> = sample_times.iter().map(GreatestError::new).collect();
         for group in &self.mesh.groups {
@@ -152,6 +162,14 @@ impl MeasuredClip for ClipWork<'_> {
 }
 
 impl ClipWork<'_> {
+    /// Records the difference of the source at a sample time.
+    fn record(&self, sample: &SampleTime, bones: &[BoneMatrices], tally: &mut ErrorTally) {
+        if !self.boxes.is_empty() {
+            let terms = || self.boxes.iter().flat_map(|one| one.terms(&bones[one.bone as usize].difference)).collect();
+            tally.differences.extend(SampleDifference::new(&self.grid, sample, terms));
+        }
+    }
+
     /// Iterates over points and their squared errors, without points that STEP tracks move: those
     /// jump between frames.
     fn staying<'p>(&self, points: &'p [WeldedPoint], squared: Lanes) -> impl Iterator<Item = (&'p WeldedPoint, f32)> {

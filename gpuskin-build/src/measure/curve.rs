@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::difference::ClipDifference;
 use super::location::ErrorLocation;
 use super::{SampleTime, SampleTimes};
 use crate::vector_math::Lanes;
@@ -24,6 +25,8 @@ pub struct ErrorCurve {
     pub between: Vec<CurvePoint>,
     /// Errors of the baked vertices at frames, in bone mode.
     pub vertices: VertexErrors,
+    /// Difference of the source from the drawn model.
+    pub difference: ClipDifference,
 }
 
 /// Greatest error of each baked vertex at the frames of a clip.
@@ -158,6 +161,7 @@ impl CurveRecorder {
             at_frames: at_frames.map(|sample| sample.point()).collect(),
             between: between.map(|sample| sample.point()).collect(),
             vertices: VertexErrors::default(),
+            difference: ClipDifference::default(),
         }
     }
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::curve::{CurveRecorder, ErrorCurve};
 use super::location::ErrorLocation;
-use super::{SampleTime, SampleTimes, SteppedVertices};
+use super::{SampleDifference, SampleTime, SampleTimes, SteppedVertices};
 use crate::vector_math::{Lanes, greatest_lanes, least_lanes};
 
 /// Number of vertex evaluations per unit of parallel work.
@@ -47,6 +47,8 @@ pub(crate) struct Measured {
     pub(crate) curve: ErrorCurve,
     /// Greatest squared distance of each point at frames, in the clip's order; empty if the clip records none.
     pub(crate) points: Vec<Lanes>,
+    /// Differences of the source, in any order; empty if the clip records none.
+    pub(crate) differences: Vec<SampleDifference>,
 }
 
 /// Measures clips in parallel. `vertices` is the number of vertices evaluated per sample time.
@@ -87,7 +89,7 @@ fn measure_one(clip: &impl MeasuredClip, vertices: usize, points: u32) -> Measur
     let mut tally = in_rounds(tally, between, &|part, tally| clip.between(part, tally));
     let curve = std::mem::take(&mut tally.curve).finish(clip.sample_times(), points);
     let errors = ClipErrors { encoding, motion: tally.info(count), bounds, step_tracks: clip.stepped().tracks };
-    Measured { errors, curve, points: tally.points }
+    Measured { errors, curve, points: tally.points, differences: tally.differences }
 }
 
 /// Splits the sample times into a small first round, whose result lets the second round skip most
@@ -119,6 +121,8 @@ pub(crate) struct ErrorTally {
     pub(crate) curve: CurveRecorder,
     /// Greatest squared distance of each point, four by four.
     pub(crate) points: Vec<Lanes>,
+    /// Differences of the source.
+    pub(crate) differences: Vec<SampleDifference>,
     /// Corners of the bounding box; the last lane is unused.
     low: Lanes,
     high: Lanes,
@@ -133,7 +137,8 @@ impl Default for ErrorTally {
         let ([x, y, z], [right, top, front]) = (Aabb::EMPTY.min, Aabb::EMPTY.max);
         let (low, high) = ([x, y, z, 0.0], [right, top, front, 0.0]);
         let (at, curve, points) = (ErrorLocation::default(), CurveRecorder::default(), Vec::new());
-        Self { greatest: -1.0, at, bins, floor: 0.0, normal: 0.0, curve, points, low, high }
+        let differences = Vec::new();
+        Self { greatest: -1.0, at, bins, floor: 0.0, normal: 0.0, curve, points, differences, low, high }
     }
 }
 
@@ -192,6 +197,7 @@ impl ErrorTally {
         self.high = greatest_lanes(self.high, other.high);
         self.normal = self.normal.max(other.normal);
         self.curve.append(other.curve);
+        self.differences.extend(other.differences);
         if self.points.is_empty() {
             self.points = other.points;
         } else {

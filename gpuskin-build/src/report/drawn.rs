@@ -1,7 +1,8 @@
 //! Models that the report's page draws, with the program that draws them.
 //!
-//! A model is packed as the runtime loads it: metadata, animation, mesh and material textures, and the
-//! errors of its vertices per clip, in postcard, compressed with gzip. Textures are those of a few hundred texels: a report is no game.
+//! A model is packed as the runtime loads it: metadata, animation, mesh and material textures, with the
+//! errors of its vertices and the difference of the source per clip, in postcard, compressed with gzip.
+//! Textures are those of a few hundred texels: a report is no game.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +13,7 @@ use flate2::write::GzEncoder;
 use gpuskin_rt::internals::{ByteRange, ColorFormat, Data, Metadata, Payload};
 
 use crate::bake::BakedModel;
-use crate::measure::VertexErrors;
+use crate::measure::{ClipDifference, VertexErrors};
 
 /// Script of the program, and the program as WebAssembly, compressed with gzip. Made by
 /// `cargo xtask viewer` from `gpuskin-build/viewer`.
@@ -143,7 +144,8 @@ fn pack(model: &BakedModel, main: &BakedModel, out: &Path, used: DrawnIn) -> Opt
     }
     meta.textures = infos.into();
     let errors: Vec<&VertexErrors> = model.curves.iter().map(|curve| &curve.vertices).collect();
-    let content = (meta, whole(animation)?, whole(mesh)?, small, errors);
+    let differences: Vec<&ClipDifference> = model.curves.iter().map(|curve| &curve.difference).collect();
+    let content = (meta, whole(animation)?, whole(mesh)?, small, errors, &model.source, differences);
     let bytes = postcard::to_stdvec(&content).ok()?;
     let level = if used == DrawnIn::File { Compression::best() } else { Compression::fast() };
     let mut encoder = GzEncoder::new(Vec::new(), level);

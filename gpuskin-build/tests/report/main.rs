@@ -42,6 +42,8 @@ fn main() -> ExitCode {
         test!(viewer::a_page_without_webgpu_says_so, viewer::BROWSER),
         test!(viewer::a_saved_model_is_drawn_in_the_open_page, viewer::BROWSER),
         test!(viewer::the_model_plays_in_the_page, viewer::BROWSER),
+        test!(viewer::the_source_is_shown_beside_the_baked_model, viewer::BROWSER),
+        test!(viewer::the_source_of_an_exact_bake_looks_like_it, viewer::BROWSER),
         test!(viewer::vertex_mode_and_models_without_textures_are_drawn, viewer::BROWSER),
         test!(watch::a_port_in_use_is_an_error_with_a_remedy),
         test!(watch::an_edited_clip_reaches_the_page_and_a_failure_keeps_the_last_bake),

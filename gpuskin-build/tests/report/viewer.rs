@@ -98,12 +98,12 @@ pub fn the_model_plays_in_the_page() {
     }
     // Errors of the vertices, of which the brightest colour is that of the clip's error at frames.
     let shown = browser.script(&format!(
-        "const frame = new wasm_bindgen.Frame(); setFrame(frame); frame.errors = true;
+        "const frame = new wasm_bindgen.Frame(); setFrame(frame); frame.shown = 1;
          return [viewer.program.draw(frame)[2], Math.fround(viewer.model.clips[{walk}].encoding.max)]"
     ));
     assert_eq!(shown[0], shown[1]);
     assert!(shown[0].as_f64() > Some(0.0));
-    let errors = Picture::of(&browser, &json!({ "clip": walk, "seconds": 0.0, "errors": true }));
+    let errors = Picture::of(&browser, &json!({ "clip": walk, "seconds": 0.0, "shown": 1 }));
     let (covered, changed) = (errors.covered(), errors.changed(&first));
     note!("{covered:.3} covered with errors, {changed:.3} changed");
     assert!(changed > 0.5 * fine && (covered / fine - 1.0).abs() < 0.05, "{covered} covered, {changed} changed");
@@ -116,13 +116,68 @@ pub fn the_model_plays_in_the_page() {
     assert_eq!(severe, 0, "{}", browser.console());
 }
 
+pub fn the_source_is_shown_beside_the_baked_model() {
+    let place = Place::samples();
+    place.bake(&["--report", "report.html"]);
+    let (browser, _) = open(&place, "", SHOWN);
+    for model in ["soldier", "hound"] {
+        browser.script(&format!("pick(state.data.report.models.findIndex((model) => model.name === '{model}'))"));
+        browser.wait("return viewer.shown === state.data.drawn[state.model]");
+        assert_eq!(browser.script("return viewer.program.has_source()"), json!(true));
+        // At the worst frame of each clip, the greatest difference is the error of the clip.
+        let differences = browser.script(
+            "const frame = new wasm_bindgen.Frame(); setFrame(frame);
+             return viewer.model.clips.map((clip, index) => {
+                 Object.assign(frame, { clip: index, seconds: clip.encoding.seconds, shown: 2 });
+                 return [clip.name, viewer.program.draw(frame)[3], clip.encoding.max]; })",
+        );
+        for clip in differences.as_array().unwrap() {
+            let [found, expected] = [1, 2].map(|at: usize| clip[at].as_f64().unwrap());
+            note!("{model} {clip}");
+            assert!(expected > 0.0 && (found / expected - 1.0).abs() < 0.05, "{model}: {clip}");
+        }
+    }
+    let at = |shown: u32, factor: u32| {
+        Picture::of(&browser, &json!({ "clip": 0, "seconds": 0.2, "shown": shown, "factor": factor }))
+    };
+    let (baked, source) = (at(0, 1), at(2, 1));
+    let (once, amplified) = (at(3, 1), at(3, 1000));
+    note!("source {:.4}, amplified {:.4} changed", source.changed(&baked), amplified.changed(&once));
+    assert!(source != baked && source.changed(&baked) < 0.02, "{} changed", source.changed(&baked));
+    assert!(once.changed(&baked) > 0.5 * baked.covered(), "the difference has colours of its own");
+    assert!(amplified.changed(&once) > 0.01, "{} changed", amplified.changed(&once));
+}
+
+pub fn the_source_of_an_exact_bake_looks_like_it() {
+    let place = Place::samples();
+    place.write("gpuskin.toml", "[[model]]\nname = \"hound\"\npath = \"hound.glb\"\nencoding = \"matrix-f32\"\n");
+    place.bake(&["--report", "report.html"]);
+    let (browser, _) = open(&place, "", SHOWN);
+    for seconds in [0.0, 0.35] {
+        let [baked, source] =
+            [0, 2].map(|shown| Picture::of(&browser, &json!({ "clip": 0, "seconds": seconds, "shown": shown })));
+        note!("{:.4} covered, {:.4} changed", baked.covered(), source.changed(&baked));
+        // Edges differ: the report has rounded positions.
+        let most = 0.05 * baked.covered();
+        assert!(baked.covered() > 0.03 && source.changed(&baked) < most, "{} changed", source.changed(&baked));
+    }
+}
+
 pub fn vertex_mode_and_models_without_textures_are_drawn() {
     let place = Place::new(&format!("{}mode = \"vertex\"\n", manifest_of(&["pole"])));
     place.bake(&["--report", "report.html"]);
     let (browser, _) = open(&place, "", SHOWN);
-    // There are neither bones nor errors of vertices.
-    let picture = Picture::of(&browser, &json!({ "overlays": 1, "errors": true }));
-    assert!(picture.covered() > 0.01, "{}", picture.covered());
+    // There are neither bones, errors of vertices nor source poses: the baked model is drawn.
+    let baked = Picture::of(&browser, &json!({}));
+    assert!(baked.covered() > 0.01, "{}", baked.covered());
+    for shown in [1, 2, 3] {
+        let picture = Picture::of(&browser, &json!({ "overlays": 1, "shown": shown, "factor": 1000 }));
+        assert!(picture == baked, "{shown}: {} changed", picture.changed(&baked));
+    }
+    let facts = browser.wait("return viewer.elements.facts.textContent");
+    assert!(facts.as_str().unwrap().ends_with("no source poses of models in vertex mode"), "{facts}");
+    let disabled = "return Array.from(viewer.elements.looks.options).map((option) => option.disabled)";
+    assert_eq!(browser.script(disabled), json!([false, false, true, true]));
 }
 
 pub fn a_page_without_webgpu_says_so() {

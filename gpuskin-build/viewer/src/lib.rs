@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `viewer` | the class `Viewer` that the page's script uses |
 //! | `subject` | the model that is shown, and its overlays |
-//! | `heat` | errors of vertices, as colours |
+//! | `surface` | the model with displaced vertices, or with colours per vertex |
+//! | `difference` | source minus drawn position of each vertex |
 //! | `lines` | a pipeline for lines |
 //! | `gpu` | device, canvas and render targets |
 //!
@@ -12,12 +13,14 @@
 //! other targets than the web, the crate is empty.
 
 #[cfg(target_family = "wasm")]
-mod gpu;
+mod difference;
 #[cfg(target_family = "wasm")]
-mod heat;
+mod gpu;
 #[cfg(target_family = "wasm")]
 mod lines;
 #[cfg(target_family = "wasm")]
 mod subject;
+#[cfg(target_family = "wasm")]
+mod surface;
 #[cfg(target_family = "wasm")]
 mod viewer;

@@ -6,9 +6,10 @@ use gpuskin_rt::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, Sockets, wgpu,
 };
 
+use crate::difference::{ClipDifference, Differences, SourceMesh};
 use crate::gpu::Gpu;
-use crate::heat::Heat;
 use crate::lines::LineEnd;
+use crate::surface::{Colors, Surface, SurfaceVertex};
 
 /// Lines that are shown, as bits of a number.
 #[derive(Clone, Copy, Debug)]
@@ -45,19 +46,50 @@ pub(crate) struct Subject {
     model: Model,
     /// Greatest error in metres, and shares of it in 31sts for each vertex, of each clip; none in vertex mode.
     errors: Vec<(f32, Vec<u8>)>,
-    /// Draws the errors, with the clip whose errors it has.
-    heat: Option<(Heat, Clip<Dynamic>)>,
+    /// Differences of the source's poses; `None` if the report has none.
+    differences: Option<Differences>,
+    /// Draws the model other than as baked.
+    surface: Option<Surface>,
+    /// Clip whose errors the surface has; none if it has differences, or nothing.
+    errors_of: Option<Clip<Dynamic>>,
+}
+
+/// Content of the picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Shown {
+    /// Model as a game draws it.
+    Baked,
+    /// Each vertex in the colour of its greatest error at the frames of the clip.
+    Errors,
+    /// Vertices at their positions in the source.
+    Source,
+    /// Vertices displaced by a multiple of source minus baked position, in the colour of its length. `brightest`: length
+    /// of the brightest colour, metres.
+    Difference { factor: f32, brightest: f32 },
+}
+
+/// Content of a surface: vertices (`None` if the surface has them already), facts and colours.
+type SurfaceContent = (Option<Vec<SurfaceVertex>>, SurfaceFacts, Colors);
+
+/// Lengths that a surface shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SurfaceFacts {
+    /// Length of the brightest colour, metres.
+    pub(crate) brightest: f32,
+    /// Greatest source minus baked position now, metres.
+    pub(crate) difference: f32,
 }
 
 impl Subject {
-    /// Loads a model as a report contains it: metadata, animation, mesh, textures and errors of
-    /// vertices in postcard.
+    /// Loads a model as a report contains it: metadata, animation, mesh, textures, errors of vertices, and differences of the
+    /// source in postcard.
     ///
     /// # Errors
     /// If the bytes are those of another version, or the device cannot draw the model.
     pub(crate) fn new(renderer: &mut CrowdRenderer, bytes: &[u8]) -> Result<Self, String> {
-        type Packed = (Metadata, Payload, Payload, Vec<Payload>, Vec<(f32, Vec<u8>)>);
-        let (meta, animation, mesh, textures, errors): Packed =
+        type Errors = Vec<(f32, Vec<u8>)>;
+        type Packed = (Metadata, Payload, Payload, Vec<Payload>, Errors, SourceMesh, Vec<ClipDifference>);
+        let (meta, animation, mesh, textures, errors, source, clips): Packed =
             postcard::from_bytes(bytes).map_err(|error| format!("the model cannot be read: {error}"))?;
         if meta.format_version != FORMAT_VERSION {
             return Err(format!("the model has format version {}", meta.format_version));
@@ -67,7 +99,8 @@ impl Subject {
         let crowd = crowd.map_err(|error| error.to_string())?;
         let clip = Clip::new(0);
         let instance = crowd.spawn(Instance::at([0.0; 3]).play(clip).starting(0.0));
-        Ok(Self { crowd, instance, clip, model, errors, heat: None })
+        let differences = Differences::new(&model, source, clips);
+        Ok(Self { crowd, instance, clip, model, errors, differences, surface: None, errors_of: None })
     }
 
     /// Plays a clip, from its start at time 0. `seconds`: time of the frame that is drawn next; with `moved`, the
@@ -85,35 +118,75 @@ impl Subject {
         let _ = self.crowd.set(self.instance, instance);
     }
 
-    /// Prepares to draw the errors of the clip. Returns the greatest one in metres; `None` if there are none.
-    pub(crate) fn prepare_errors(
+    /// Whether the report contains the source's poses.
+    pub(crate) fn has_source(&self) -> bool {
+        self.differences.is_some()
+    }
+
+    /// Prepares to draw the model other than as baked. Returns `None` if there is nothing to show.
+    ///
+    /// # Errors
+    /// If the device cannot draw it.
+    pub(crate) fn prepare_surface(
         &mut self,
         gpu: &Gpu,
-        renderer: &CrowdRenderer,
-        camera: &Camera,
+        renderer: &mut CrowdRenderer,
+        (camera, eye): (&Camera, Vec3),
         seconds: f64,
-    ) -> Option<f32> {
-        let (greatest, shares) = self.errors.get(usize::from(self.clip.index()))?;
+        shown: Shown,
+    ) -> Result<Option<SurfaceFacts>, String> {
+        let errors_of = (shown == Shown::Errors).then_some(self.clip);
+        let made = match shown {
+            Shown::Baked => None,
+            Shown::Errors => self.errors_surface(),
+            Shown::Source => self.difference_surface(seconds, 1.0, None),
+            Shown::Difference { factor, brightest } => self.difference_surface(seconds, factor, Some(brightest)),
+        };
+        let Some((vertices, facts, colors)) = made else { return Ok(None) };
+        let surface = match &mut self.surface {
+            Some(surface) => surface,
+            none => none.insert(Surface::new(gpu, renderer, &self.crowd, &self.model)?),
+        };
+        if let Some(vertices) = vertices {
+            surface.set(gpu, &vertices);
+            self.errors_of = errors_of;
+        }
+        surface.prepare(gpu, camera, eye, seconds.into(), colors);
+        Ok(Some(facts))
+    }
+
+    /// Returns the errors of the clip: vertices, unless the surface has them, facts and colours.
+    fn errors_surface(&self) -> Option<SurfaceContent> {
+        let (brightest, shares) = self.errors.get(usize::from(self.clip.index()))?;
         if shares.len() != self.model.meta.mesh.vertex_count as usize {
             return None;
         }
-        let (heat, of) = self.heat.get_or_insert_with(|| {
-            let heat = Heat::new(gpu, renderer, &self.crowd);
-            heat.set(gpu, shares);
-            (heat, self.clip)
-        });
-        if *of != self.clip {
-            heat.set(gpu, shares);
-            *of = self.clip;
-        }
-        heat.prepare(gpu, camera, seconds.into());
-        Some(*greatest)
+        let vertex = |share: &u8| SurfaceVertex { share: f32::from(*share) / 31.0, ..Default::default() };
+        let vertices = (self.errors_of != Some(self.clip)).then(|| shares.iter().map(vertex).collect());
+        Some((vertices, SurfaceFacts { brightest: *brightest, difference: 0.0 }, Colors::Heat))
     }
 
-    /// Draws the errors of the clip, as prepared.
-    pub(crate) fn draw_errors(&self, pass: &mut wgpu::RenderPass<'_>) {
-        if let Some((heat, _)) = &self.heat {
-            heat.draw(pass, &self.crowd);
+    /// Returns the difference of the source at a time, multiplied by a factor. `brightest`: length of the brightest colour in
+    /// metres; `None` for the colours of the materials.
+    fn difference_surface(&self, seconds: f64, factor: f32, brightest: Option<f32>) -> Option<SurfaceContent> {
+        let record = self.crowd.get(self.instance)?;
+        let clip = usize::from(self.clip.index());
+        let differences = self.differences.as_ref()?.at(&self.model, &record, clip, seconds)?;
+        let greatest = differences.iter().map(|difference| difference.length()).fold(0.0, f32::max);
+        let most = brightest.filter(|most| most.is_finite() && *most > 0.0).unwrap_or(greatest);
+        let vertex = |difference: &Vec3| SurfaceVertex {
+            displacement: (factor * record.direction(*difference)).into(),
+            share: if most > 0.0 { difference.length() / most } else { 0.0 },
+        };
+        let colors = if brightest.is_some() { Colors::Heat } else { Colors::Materials };
+        let facts = SurfaceFacts { brightest: most, difference: greatest };
+        Some((Some(differences.iter().map(vertex).collect()), facts, colors))
+    }
+
+    /// Draws the model as prepared.
+    pub(crate) fn draw_surface(&self, pass: &mut wgpu::RenderPass<'_>) {
+        if let Some(surface) = &self.surface {
+            surface.draw(pass, &self.crowd);
         }
     }
 

@@ -9,7 +9,7 @@ use web_sys::HtmlCanvasElement;
 
 use crate::gpu::{DEPTH, Gpu, SAMPLES};
 use crate::lines::Lines;
-use crate::subject::{Overlays, Subject};
+use crate::subject::{Overlays, Shown, Subject};
 
 /// Vertical field of view, radians.
 const FOV_Y: f32 = 0.6;
@@ -52,8 +52,13 @@ pub struct Frame {
     pub far: bool,
     /// Bits: 1 bones, 2 bounds, 4 grid, 8 path of root motion.
     pub overlays: u32,
-    /// Whether the model is coloured by the errors of its vertices at the frames of the clip, if it has them.
-    pub errors: bool,
+    /// Content of the picture, if the model has it: 0 the baked model, 1 the errors of its vertices at the frames of the clip, 2 the
+    /// source, 3 the difference of the source.
+    pub shown: u32,
+    /// Factor by which the difference of the source displaces vertices.
+    pub factor: f32,
+    /// Difference that has the brightest colour, metres; 0 for the greatest one of the frame.
+    pub brightest: f32,
 }
 
 #[wasm_bindgen]
@@ -99,8 +104,14 @@ impl Viewer {
         self.subject.as_ref().map_or(1.0, |subject| subject.bounds(clip).diagonal())
     }
 
-    /// Draws a frame. Returns three lengths in metres: the distance of the camera from the model's centre, the distance
-    /// from which the level is drawn, and the error that the brightest colour shows; -1 if no errors are shown.
+    /// Whether the report has the source's poses of the model.
+    pub fn has_source(&self) -> bool {
+        self.subject.as_ref().is_some_and(Subject::has_source)
+    }
+
+    /// Draws a frame. Returns four lengths in metres: the distance of the camera from the model's centre, the distance
+    /// from which the level is drawn, the length that the brightest colour shows, and the greatest difference of the source;
+    /// -1 if the baked model is shown.
     ///
     /// # Errors
     /// A text, if the device is lost or reported an error.
@@ -140,10 +151,13 @@ impl Viewer {
         let [hidden, seen] = subject.lines(frame.seconds, overlays);
         self.lines.prepare(&self.gpu, &camera.view_proj, &hidden, &seen);
         let camera = Camera { height: lod_height, ..camera };
-        let shown = match frame.errors {
-            true => subject.prepare_errors(&self.gpu, &self.renderer, &camera, frame.seconds),
-            false => None,
+        let shown = match frame.shown {
+            0 => Shown::Baked,
+            1 => Shown::Errors,
+            2 => Shown::Source,
+            _ => Shown::Difference { factor: frame.factor, brightest: frame.brightest },
         };
+        let shown = subject.prepare_surface(&self.gpu, &mut self.renderer, (&camera, eye), frame.seconds, shown)?;
         let subject = &*subject;
         let (gpu, renderer, lines) = (&self.gpu, &mut self.renderer, &self.lines);
         let drawn = RefCell::new(renderer);
@@ -155,14 +169,15 @@ impl Viewer {
             },
             |pass| {
                 match shown {
-                    Some(_) => subject.draw_errors(pass),
+                    Some(_) => subject.draw_surface(pass),
                     None => drawn.borrow().draw(pass),
                 }
                 lines.draw(pass);
             },
             after,
         )?;
-        Ok(vec![distance, own, shown.unwrap_or(-1.0)])
+        let [brightest, difference] = shown.map_or([-1.0; 2], |facts| [facts.brightest, facts.difference]);
+        Ok(vec![distance, own, brightest, difference])
     }
 
     /// Draws a frame and returns its pixels: 4 bytes each, row by row, in the order of the canvas's format.

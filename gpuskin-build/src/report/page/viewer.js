@@ -1,11 +1,15 @@
 // The model, drawn by the runtime within the page.
 
+// Contents of the picture, in the order of the program's numbers.
+const SHOWN = ["as baked", "errors", "source", "source - baked"];
+const [BAKED, ERRORS, SOURCE, DIFFERENCE] = [0, 1, 2, 3];
 const OVERLAYS = [["bones", 1], ["bounds", 2], ["grid", 4], ["root motion", 8]];
 const viewer = {
   // The program's Viewer, once it is open; a promise of it; and why there is none.
   program: null, opening: null, failure: null,
   canvas: null, shown: null, wanted: null, pending: false,
-  errors: false,
+  // Content of the picture, and the power of ten that multiplies a difference.
+  look: BAKED, power: 2,
   clip: 0, seconds: 0, playing: true, speed: 1, level: 0, far: false, overlays: 4,
   yaw: 0.6, pitch: 0.18, zoom: 1, last: 0, frame: null, elements: null,
 };
@@ -66,7 +70,9 @@ function makeViewer() {
   const clips = element("select", { "aria-label": "clip" });
   const levels = element("select", { "aria-label": "level of detail" });
   const far = element("input", { type: "checkbox" });
-  const errors = element("input", { type: "checkbox" });
+  const looks = element("select", { "aria-label": "what is shown" }, ...SHOWN.map((what, look) => element("option", { value: String(look) }, what)));
+  const power = element("input", { type: "range", min: "0", max: "3", step: "0.05", value: String(viewer.power), "aria-label": "factor of the difference" });
+  const factor = element("label", { class: "key", hidden: true }, power, element("span"));
   const play = element("button", { type: "button" }, "Pause");
   const speeds = element("select", { "aria-label": "speed" }, ...[0.1, 0.25, 0.5, 1, 2].map((speed) => element("option", { value: String(speed) }, speed + " x")));
   speeds.value = "1";
@@ -80,7 +86,8 @@ function makeViewer() {
   });
   clips.addEventListener("change", () => { viewer.clip = Number(clips.value); viewer.seconds = 0; showTimeline(); });
   levels.addEventListener("change", () => { viewer.level = Number(levels.value); });
-  errors.addEventListener("change", () => { viewer.errors = errors.checked; });
+  looks.addEventListener("change", () => { viewer.look = Number(looks.value); showFactor(); });
+  power.addEventListener("input", () => { viewer.power = Number(power.value); showFactor(); });
   far.addEventListener("change", () => { viewer.far = far.checked; });
   speeds.addEventListener("change", () => { viewer.speed = Number(speeds.value); });
   const setPlaying = (on) => { viewer.playing = on; play.textContent = on ? "Pause" : "Play"; };
@@ -127,14 +134,44 @@ function makeViewer() {
   const root = element("div", { class: "card viewer" },
     element("div", { class: "viewer-canvas" }, viewer.canvas, message),
     element("div", { class: "viewer-time" }, play, element("div", { class: "viewer-track" }, time, marks), speeds),
-    element("div", { class: "maphead" }, clips, levels, element("label", { class: "key" }, far, " at its distance"), element("label", { class: "key" }, errors, " errors"), ...overlays),
+    element("div", { class: "maphead" }, clips, looks, factor, levels, element("label", { class: "key" }, far, " at its distance"), ...overlays),
     facts);
   requestAnimationFrame(drawViewer);
-  return { root, message, clips, levels, far, time, marks, facts };
+  return { root, message, clips, looks, factor, levels, far, time, marks, facts };
 }
 
 function zoomBy(factor) {
   viewer.zoom = Math.min(20, Math.max(0.15, viewer.zoom * factor));
+}
+
+function showFactor() {
+  const { factor } = viewer.elements;
+  factor.hidden = viewer.look !== DIFFERENCE;
+  factor.lastChild.textContent = digits(10 ** viewer.power) + " x";
+}
+
+// Offers the contents that the program can show of the model.
+function showLooks() {
+  const { looks } = viewer.elements;
+  const source = viewer.program.has_source();
+  if (!source && viewer.look >= SOURCE) viewer.look = BAKED;
+  for (const look of [SOURCE, DIFFERENCE]) looks.options[look].disabled = !source;
+  looks.value = String(viewer.look);
+  showFactor();
+}
+
+// Describes the content of the picture. Lengths in metres: brightest colour, and greatest difference at the time.
+function lookText(brightest, difference) {
+  if (viewer.look === BAKED) {
+    if (viewer.program.has_source()) return "";
+    return " \u00b7 the report has no source poses of " + (viewer.model.vertex_mode ? "models in vertex mode" : "this model: it is too large");
+  }
+  if (viewer.look === ERRORS && brightest < 0) return " \u00b7 no errors of vertices";
+  const colors = `: black 0, blue, red, yellow, white ${length(brightest)}`;
+  if (viewer.look === ERRORS) return ` \u00b7 greatest error of each vertex at the frames of the clip${colors}`;
+  const now = `, now ${length(difference)} from the baked pose`;
+  if (viewer.look === SOURCE) return ` \u00b7 vertices of the source${now}`;
+  return ` \u00b7 vertices moved by ${digits(10 ** viewer.power)} x (source - baked)${now}${colors}`;
 }
 
 function showTimeline() {
@@ -160,6 +197,7 @@ async function loadWanted() {
       const { index, hash } = viewer.wanted;
       viewer.program.show(await modelBytes(index));
       viewer.shown = hash;
+      showLooks();
       document.body.dataset.viewer = "shown " + hash;
     }
     viewer.elements.message.hidden = true;
@@ -191,7 +229,11 @@ function setFrame(frame) {
   frame.level = viewer.level;
   frame.far = viewer.far;
   frame.overlays = viewer.overlays;
-  frame.errors = viewer.errors;
+  frame.shown = viewer.look;
+  frame.factor = 10 ** viewer.power;
+  const clip = viewer.model.clips[viewer.clip];
+  const greatest = clip ? measured(clip.motion.max) : 0;
+  frame.brightest = Number.isFinite(greatest) ? greatest : 0;
 }
 
 function drawViewer(now) {
@@ -208,13 +250,12 @@ function drawViewer(now) {
     setFrame(viewer.frame);
     if (viewer.canvas.width !== viewer.frame.width) viewer.canvas.width = viewer.frame.width;
     if (viewer.canvas.height !== viewer.frame.height) viewer.canvas.height = viewer.frame.height;
-    const [distance, own, worst] = viewer.program.draw(viewer.frame);
+    const [distance, own, brightest, difference] = viewer.program.draw(viewer.frame);
     const { time, facts } = viewer.elements;
     time.value = String(viewer.seconds);
     const at = clip ? `${fixed(viewer.seconds, 2)} s, frame ${fixed(viewer.seconds * clip.fps, 1)}` : "no clips";
     const level = viewer.level ? `LOD ${viewer.level}: ${length(viewer.model.levels[viewer.level].error)} off, which is a pixel at ${length(own)}` : "LOD 0";
-    const colors = !viewer.errors ? "" : worst < 0 ? " \u00b7 no errors of vertices" : ` \u00b7 greatest error of each vertex at the frames of the clip: black 0, blue, red, yellow, white ${length(worst)}`;
-    facts.textContent = `${at} \u00b7 ${level} \u00b7 seen from ${length(distance)}${colors}`;
+    facts.textContent = `${at} \u00b7 ${level} \u00b7 seen from ${length(distance)}${lookText(brightest, difference)}`;
   } catch (error) {
     viewerFailed(error);
   }

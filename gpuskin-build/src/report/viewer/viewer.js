@@ -28,6 +28,14 @@ let wasm_bindgen = (function(exports) {
             return this;
         }
         /**
+         * Difference that has the brightest colour, metres; 0 for the greatest one of the frame.
+         * @returns {number}
+         */
+        get brightest() {
+            const ret = wasm.__wbg_get_frame_brightest(this.__wbg_ptr);
+            return ret;
+        }
+        /**
          * Index of the clip.
          * @returns {number}
          */
@@ -44,12 +52,12 @@ let wasm_bindgen = (function(exports) {
             return ret;
         }
         /**
-         * Whether the model is coloured by the errors of its vertices at the frames of the clip, if it has them.
-         * @returns {boolean}
+         * Factor by which the difference of the source displaces vertices.
+         * @returns {number}
          */
-        get errors() {
-            const ret = wasm.__wbg_get_frame_errors(this.__wbg_ptr);
-            return ret !== 0;
+        get factor() {
+            const ret = wasm.__wbg_get_frame_factor(this.__wbg_ptr);
+            return ret;
         }
         /**
          * Whether the camera is at least as far away as where the level is drawn: where its error is a pixel.
@@ -100,6 +108,15 @@ let wasm_bindgen = (function(exports) {
             return ret;
         }
         /**
+         * Content of the picture, if the model has it: 0 the baked model, 1 the errors of its vertices at the frames of the clip, 2 the
+         * source, 3 the difference of the source.
+         * @returns {number}
+         */
+        get shown() {
+            const ret = wasm.__wbg_get_frame_shown(this.__wbg_ptr);
+            return ret >>> 0;
+        }
+        /**
          * Size of the canvas, pixels.
          * @returns {number}
          */
@@ -116,6 +133,13 @@ let wasm_bindgen = (function(exports) {
             return ret;
         }
         /**
+         * Difference that has the brightest colour, metres; 0 for the greatest one of the frame.
+         * @param {number} arg0
+         */
+        set brightest(arg0) {
+            wasm.__wbg_set_frame_brightest(this.__wbg_ptr, arg0);
+        }
+        /**
          * Index of the clip.
          * @param {number} arg0
          */
@@ -130,11 +154,11 @@ let wasm_bindgen = (function(exports) {
             wasm.__wbg_set_frame_distance(this.__wbg_ptr, arg0);
         }
         /**
-         * Whether the model is coloured by the errors of its vertices at the frames of the clip, if it has them.
-         * @param {boolean} arg0
+         * Factor by which the difference of the source displaces vertices.
+         * @param {number} arg0
          */
-        set errors(arg0) {
-            wasm.__wbg_set_frame_errors(this.__wbg_ptr, arg0);
+        set factor(arg0) {
+            wasm.__wbg_set_frame_factor(this.__wbg_ptr, arg0);
         }
         /**
          * Whether the camera is at least as far away as where the level is drawn: where its error is a pixel.
@@ -177,6 +201,14 @@ let wasm_bindgen = (function(exports) {
          */
         set seconds(arg0) {
             wasm.__wbg_set_frame_seconds(this.__wbg_ptr, arg0);
+        }
+        /**
+         * Content of the picture, if the model has it: 0 the baked model, 1 the errors of its vertices at the frames of the clip, 2 the
+         * source, 3 the difference of the source.
+         * @param {number} arg0
+         */
+        set shown(arg0) {
+            wasm.__wbg_set_frame_shown(this.__wbg_ptr, arg0);
         }
         /**
          * Size of the canvas, pixels.
@@ -226,8 +258,9 @@ let wasm_bindgen = (function(exports) {
             return ret;
         }
         /**
-         * Draws a frame. Returns three lengths in metres: the distance of the camera from the model's centre, the distance
-         * from which the level is drawn, and the error that the brightest colour shows; -1 if no errors are shown.
+         * Draws a frame. Returns four lengths in metres: the distance of the camera from the model's centre, the distance
+         * from which the level is drawn, the length that the brightest colour shows, and the greatest difference of the source;
+         * -1 if the baked model is shown.
          *
          * # Errors
          * A text, if the device is lost or reported an error.
@@ -243,6 +276,14 @@ let wasm_bindgen = (function(exports) {
             var v1 = getArrayF32FromWasm0(ret[0], ret[1]).slice();
             wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
             return v1;
+        }
+        /**
+         * Whether the report has the source's poses of the model.
+         * @returns {boolean}
+         */
+        has_source() {
+            const ret = wasm.viewer_has_source(this.__wbg_ptr);
+            return ret !== 0;
         }
         /**
          * Opens a device for a canvas.
@@ -1472,33 +1513,33 @@ let wasm_bindgen = (function(exports) {
                 arg0.writeTexture(arg1, getArrayU8FromWasm0(arg2, arg3), arg4, arg5);
             }, arguments); },
             __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 167, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 169, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
                 const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h2a3099ec6d2740d7);
                 return ret;
             },
             __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUDevice")], shim_idx: 107, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUDevice")], shim_idx: 109, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
                 const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7);
                 return ret;
             },
             __wbindgen_generic_0000000000000003: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUDeviceLostInfo")], shim_idx: 106, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUDeviceLostInfo")], shim_idx: 108, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
                 const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a);
                 return ret;
             },
             __wbindgen_generic_0000000000000004: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUUncapturedErrorEvent")], shim_idx: 106, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_32);
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUUncapturedErrorEvent")], shim_idx: 108, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_37);
                 return ret;
             },
             __wbindgen_generic_0000000000000005: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("any")], shim_idx: 107, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_33);
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("any")], shim_idx: 109, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_38);
                 return ret;
             },
             __wbindgen_generic_0000000000000006: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("undefined")], shim_idx: 107, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_34);
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("undefined")], shim_idx: 109, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39);
                 return ret;
             },
             __wbindgen_generic_0000000000000007: function(arg0) {
@@ -1535,8 +1576,8 @@ let wasm_bindgen = (function(exports) {
         wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a(arg0, arg1, arg2);
     }
 
-    function wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_32(arg0, arg1, arg2) {
-        wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_32(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_37(arg0, arg1, arg2) {
+        wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_37(arg0, arg1, arg2);
     }
 
     function wasm_bindgen__convert__closures_____invoke__h2a3099ec6d2740d7(arg0, arg1, arg2) {
@@ -1553,15 +1594,15 @@ let wasm_bindgen = (function(exports) {
         }
     }
 
-    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_33(arg0, arg1, arg2) {
-        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_33(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_38(arg0, arg1, arg2) {
+        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_38(arg0, arg1, arg2);
         if (ret[1]) {
             throw takeFromExternrefTable0(ret[0]);
         }
     }
 
-    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_34(arg0, arg1, arg2) {
-        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_34(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39(arg0, arg1, arg2) {
+        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39(arg0, arg1, arg2);
         if (ret[1]) {
             throw takeFromExternrefTable0(ret[0]);
         }
