@@ -60,7 +60,7 @@ pub fn measure(
 ) -> Vec<(ClipErrors, ErrorCurve)> {
     let mesh = MeasuredMesh::new(model, drawn);
     let mut boxes = source_mesh::boxes(drawn.vertices, model.bones.len());
-    if times != MeasuredTimes::All || !ClipDifference::kept(grids, 12 * boxes.len()) {
+    if times != MeasuredTimes::All || !ClipDifference::kept(grids, 12 * boxes.len(), drawn.vertices.len()) {
         boxes.clear();
     }
     let work = |i| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, times).recording(&boxes);

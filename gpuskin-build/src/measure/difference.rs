@@ -7,9 +7,11 @@ use super::SampleTime;
 use crate::frames::FrameGrid;
 
 /// Maximum number of values of a model.
-const MAX_VALUES: u64 = 4 << 20;
+const MAX_VALUES: u64 = 1 << 21;
+/// Maximum number of drawn vertices of a model.
+const MAX_VERTICES: usize = 1 << 14;
 /// Greatest value in steps. More steps are noise, which does not compress.
-const STEPS: f32 = 31.0;
+const STEPS: f32 = 15.0;
 /// Tolerance in halves of an interval: smaller differences of times are rounding errors.
 const ROUNDING: f64 = 5e-4;
 
@@ -58,10 +60,11 @@ impl RoundedValues {
 }
 
 impl ClipDifference {
-    /// Whether the differences of a model are kept: `values` per sample time, in clips with the given frames.
-    pub(crate) fn kept(grids: &[FrameGrid], values: usize) -> bool {
+    /// Whether the differences of a model are kept: `values` per sample time, in clips with the given frames, of a mesh with
+    /// `vertices`.
+    pub(crate) fn kept(grids: &[FrameGrid], values: usize, vertices: usize) -> bool {
         let samples: u64 = grids.iter().map(|grid| 2 * u64::from(grid.intervals) + 1).sum();
-        values > 0 && samples.saturating_mul(values as u64) <= MAX_VALUES
+        values > 0 && vertices <= MAX_VERTICES && samples.saturating_mul(values as u64) <= MAX_VALUES
     }
 
     /// Rounds the differences at the sample times of a clip, which come in any order. Empty if one is missing.
@@ -151,13 +154,13 @@ mod tests {
     #[test]
     fn frames_and_times_midway_are_kept() {
         let found = ClipDifference::new(samples(&[0.75, 0.25, 0.125, 0.0, 1.0, 0.5, 0.3]));
-        let step = 2.0 / 31.0;
+        let step = 2.0 / 15.0;
         // Seconds at 0, 1/2 and 1, and a constant.
-        assert_eq!((found.step, &found.at_frames[..]), (step, &[0, 8, 16, -31, -31, -31][..]));
+        assert_eq!((found.step, &found.at_frames[..]), (step, &[0, 4, 8, -15, -15, -15][..]));
         assert_eq!(found.between, [0, 0, 0, 0]);
         let mut bent = samples(&[0.0, 0.25, 0.5]);
         bent[1].values = vec![2.0, 2.0];
-        assert_eq!(ClipDifference::new(bent).between, [27, 62]);
+        assert_eq!(ClipDifference::new(bent).between, [13, 30]);
         assert_eq!(ClipDifference::new(samples(&[0.0, 0.25, 0.75, 1.0])), ClipDifference::default());
         assert_eq!(ClipDifference::new(Vec::new()), ClipDifference::default());
     }
@@ -192,7 +195,8 @@ mod tests {
     #[test]
     fn large_models_are_left_out() {
         let grid = FrameGrid::new(10.0, 30.0, false);
-        assert!(ClipDifference::kept(&[grid], 12) && !ClipDifference::kept(&[grid], 0));
-        assert!(!ClipDifference::kept(&[grid; 100], 12 * 100));
+        assert!(ClipDifference::kept(&[grid], 12, 8) && !ClipDifference::kept(&[grid], 0, 8));
+        assert!(!ClipDifference::kept(&[grid; 100], 12 * 100, 8));
+        assert!(!ClipDifference::kept(&[grid], 12, 20_000));
     }
 }

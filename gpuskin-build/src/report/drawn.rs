@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use gpuskin_rt::internals::{ByteRange, ColorFormat, Data, Metadata, Payload};
 
 use crate::bake::BakedModel;
-use crate::measure::{ClipDifference, VertexErrors};
+use crate::measure::{ClipDifference, ClipErrors, ErrorCurve, VertexErrors};
 
 /// Script of the program, and the program as WebAssembly, compressed with gzip. Made by
 /// `cargo xtask viewer` from `gpuskin-build/viewer`.
@@ -102,6 +102,14 @@ fn text(bytes: &[u8]) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
+/// Returns the errors of vertices that a packed model needs: the viewer computes them from the difference of the source, if
+/// there is one. Errors leave out vertices that STEP tracks move, but differences have them.
+fn packed_errors((curve, errors): (&ErrorCurve, &ClipErrors)) -> VertexErrors {
+    let VertexErrors { greatest, shares } = &curve.vertices;
+    let computed = *greatest > 0.0 && errors.step_tracks == 0 && !curve.difference.at_frames.is_empty();
+    VertexErrors { greatest: *greatest, shares: if computed { Vec::new() } else { shares.clone() } }
+}
+
 /// Packs a model, or a variant of a main model.
 fn pack(model: &BakedModel, main: &BakedModel, out: &Path, used: DrawnIn) -> Option<DrawnModel> {
     let ([animation, mesh, ..], [_, _, textures @ ..]) = (&model.payloads[..], &main.payloads[..]) else {
@@ -143,7 +151,7 @@ fn pack(model: &BakedModel, main: &BakedModel, out: &Path, used: DrawnIn) -> Opt
         info.formats = vec![format].into();
     }
     meta.textures = infos.into();
-    let errors: Vec<&VertexErrors> = model.curves.iter().map(|curve| &curve.vertices).collect();
+    let errors: Vec<VertexErrors> = model.curves.iter().zip(&model.errors).map(packed_errors).collect();
     let differences: Vec<&ClipDifference> = model.curves.iter().map(|curve| &curve.difference).collect();
     let content = (meta, whole(animation)?, whole(mesh)?, small, errors, &model.source, differences);
     let bytes = postcard::to_stdvec(&content).ok()?;

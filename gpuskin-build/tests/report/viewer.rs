@@ -124,7 +124,8 @@ pub fn the_source_is_shown_beside_the_baked_model() {
         browser.script(&format!("pick(state.data.report.models.findIndex((model) => model.name === '{model}'))"));
         browser.wait("return viewer.shown === state.data.drawn[state.model]");
         assert_eq!(browser.script("return viewer.program.has_source()"), json!(true));
-        // At the worst frame of each clip, the greatest difference is the error of the clip.
+        // At the worst frame of each clip, the greatest difference is the error of the clip. Rounding to 15 steps changes a term
+        // by up to 1/30 of the greatest one, and a vertex adds several.
         let differences = browser.script(
             "const frame = new wasm_bindgen.Frame(); setFrame(frame);
              return viewer.model.clips.map((clip, index) => {
@@ -134,7 +135,7 @@ pub fn the_source_is_shown_beside_the_baked_model() {
         for clip in differences.as_array().unwrap() {
             let [found, expected] = [1, 2].map(|at: usize| clip[at].as_f64().unwrap());
             note!("{model} {clip}");
-            assert!(expected > 0.0 && (found / expected - 1.0).abs() < 0.05, "{model}: {clip}");
+            assert!(expected > 0.0 && (found / expected - 1.0).abs() < 0.1, "{model}: {clip}");
         }
     }
     let at = |shown: u32, factor: u32| {

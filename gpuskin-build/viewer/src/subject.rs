@@ -44,7 +44,8 @@ pub(crate) struct Subject {
     instance: InstanceId,
     clip: Clip<Dynamic>,
     model: Model,
-    /// Greatest error in metres, and shares of it in 31sts for each vertex, of each clip; none in vertex mode.
+    /// Greatest error in metres, and shares of it in 31sts for each vertex, of each clip; none in vertex mode. Clips with
+    /// differences can have no shares.
     errors: Vec<(f32, Vec<u8>)>,
     /// Differences of the source's poses; `None` if the report has none.
     differences: Option<Differences>,
@@ -158,12 +159,30 @@ impl Subject {
     /// Returns the errors of the clip: vertices, unless the surface has them, facts and colours.
     fn errors_surface(&self) -> Option<SurfaceContent> {
         let (brightest, shares) = self.errors.get(usize::from(self.clip.index()))?;
-        if shares.len() != self.model.meta.mesh.vertex_count as usize {
-            return None;
+        let facts = SurfaceFacts { brightest: *brightest, difference: 0.0 };
+        if self.errors_of == Some(self.clip) {
+            return Some((None, facts, Colors::Heat));
         }
-        let vertex = |share: &u8| SurfaceVertex { share: f32::from(*share) / 31.0, ..Default::default() };
-        let vertices = (self.errors_of != Some(self.clip)).then(|| shares.iter().map(vertex).collect());
-        Some((vertices, SurfaceFacts { brightest: *brightest, difference: 0.0 }, Colors::Heat))
+        let vertex = |share: f32| SurfaceVertex { share, ..Default::default() };
+        let vertices: Vec<_> = match shares.is_empty() && *brightest > 0.0 {
+            false => shares.iter().map(|share| vertex(f32::from(*share) / 31.0)).collect(),
+            true => self.greatest_differences()?.into_iter().map(|error| vertex(error / brightest)).collect(),
+        };
+        (vertices.len() == self.model.meta.mesh.vertex_count as usize).then_some((Some(vertices), facts, Colors::Heat))
+    }
+
+    /// Returns the greatest difference of each vertex from the source at the frames of the clip, metres.
+    fn greatest_differences(&self) -> Option<Vec<f32>> {
+        let record = self.crowd.get(self.instance)?;
+        let (differences, clip) = (self.differences.as_ref()?, usize::from(self.clip.index()));
+        let info = self.model.meta.clips.get(clip)?;
+        let mut greatest = vec![0.0_f32; self.model.meta.mesh.vertex_count as usize];
+        for frame in 0..=info.intervals {
+            let seconds = f64::from(frame) / f64::from(info.intervals.max(1)) * info.duration;
+            let found = differences.at(&self.model, &record, clip, seconds)?;
+            greatest.iter_mut().zip(found).for_each(|(most, difference)| *most = most.max(difference.length()));
+        }
+        Some(greatest)
     }
 
     /// Returns the difference of the source at a time, multiplied by a factor. `brightest`: length of the brightest colour in
