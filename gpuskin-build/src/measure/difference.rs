@@ -156,7 +156,7 @@ mod tests {
         let found = ClipDifference::new(samples(&[0.75, 0.25, 0.125, 0.0, 1.0, 0.5, 0.3]));
         let step = 2.0 / 15.0;
         // Seconds at 0, 1/2 and 1, and a constant.
-        assert_eq!((found.step, &found.at_frames[..]), (step, &[0, 4, 8, -15, -15, -15][..]));
+        assert_eq!((found.step, &found.at_frames[..]), (step, &[0, 4, 7, -15, -15, -15][..]));
         assert_eq!(found.between, [0, 0, 0, 0]);
         let mut bent = samples(&[0.0, 0.25, 0.5]);
         bent[1].values = vec![2.0, 2.0];
