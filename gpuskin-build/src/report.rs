@@ -11,6 +11,7 @@ mod drawn;
 mod html;
 mod markdown;
 mod number;
+mod packed;
 mod unseen;
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line compares reports"))]
 mod write;

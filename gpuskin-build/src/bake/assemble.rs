@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gpuskin_rt::internals::vertex::MAX_INFLUENCES;
+use gpuskin_rt::internals::vertex::{MAX_INFLUENCES, Vertex};
 use gpuskin_rt::internals::{Encoding, ErrorInfo, MAX_LODS, Normals};
 
 use super::attempt::{Attempt, AttemptSource, ErrorLimits};
@@ -19,6 +19,7 @@ use crate::geometry::influences::KeptInfluences;
 use crate::geometry::lods::{self, LodMesh};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, InfluenceLimit, Lods, Manifest, ModelEntry, RestTime, Storage};
+use crate::model::Model;
 use crate::units::length;
 use crate::vertex_mode::{RestMesh, rest_mesh};
 
@@ -107,7 +108,9 @@ pub(super) fn assemble(
         };
         let source_mesh = attempt.source_mesh(source);
         let Attempt { plan, errors, curves, .. } = attempt;
+        let sockets = if plan.encoding.is_vertex() { Vec::new() } else { sockets(&plan.model) };
         let geometry = source.geometry(plan.encoding);
+        let part_vertices = part_vertices(&geometry.vertices, meta.parts.len());
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
         let trace = Some(Trace { plan, baked_of_source });
         let loops = outline.clips.iter().map(|clip| clip.loops).collect();
@@ -120,6 +123,8 @@ pub(super) fn assemble(
             errors,
             curves,
             source: source_mesh,
+            sockets,
+            part_vertices,
             budgets,
             loops,
             dropped,
@@ -187,6 +192,23 @@ impl LodCache<'_> {
         }
         self.known.as_ref().map_or(&[], |(_, levels)| levels)
     }
+}
+
+/// Returns the number of vertices that are always visible, and of those of each part; nothing without parts.
+fn part_vertices(vertices: &[Vertex], parts: usize) -> Vec<u32> {
+    let mut counts = if parts > 0 { vec![0; parts + 1] } else { Vec::new() };
+    for vertex in vertices {
+        if let Some(count) = counts.get_mut(vertex.part as usize) {
+            *count += 1;
+        }
+    }
+    counts
+}
+
+/// Returns the bones of the sockets of a model, ascending.
+fn sockets(model: &Model) -> Vec<u32> {
+    let bones = (0..).zip(&model.bones);
+    bones.filter(|(_, bone)| model.sockets.contains(&bone.node)).map(|(index, _)| index).collect()
 }
 
 fn dropped(dropped: &Dropped, influences: InfluenceLimit) -> Diagnostic {

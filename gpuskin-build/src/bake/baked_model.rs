@@ -31,6 +31,12 @@ pub struct BakedModel {
     /// Source vertices beside the drawn ones, in bone mode.
     #[doc(hidden)]
     pub source: SourceMesh,
+    /// Bones of the sockets, ascending; none in vertex mode.
+    #[doc(hidden)]
+    pub sockets: Vec<u32>,
+    /// Number of vertices that are always visible, and of those of each part; empty if there are no parts.
+    #[doc(hidden)]
+    pub part_vertices: Vec<u32>,
     /// Tolerances of the errors.
     #[doc(hidden)]
     pub budgets: ErrorBudgets,

@@ -23,7 +23,7 @@ pub struct ErrorCurve {
     pub at_frames: Vec<CurvePoint>,
     /// Greatest error between the frames of each run of intervals, by ascending time.
     pub between: Vec<CurvePoint>,
-    /// Errors of the baked vertices at frames, in bone mode.
+    /// Errors of the baked vertices at frames.
     pub vertices: VertexErrors,
     /// Difference of the source from the drawn model.
     pub difference: ClipDifference,
@@ -44,12 +44,12 @@ impl VertexErrors {
     const MAX_VALUES: usize = 4 << 20;
 
     /// Whether errors of vertices are kept for a model.
-    pub(super) fn kept(clips: usize, vertices: usize) -> bool {
+    pub(crate) fn kept(clips: usize, vertices: usize) -> bool {
         clips.saturating_mul(vertices) <= Self::MAX_VALUES
     }
 
     /// Rounds errors in metres.
-    pub(super) fn new(errors: &[f32]) -> Self {
+    pub(crate) fn new(errors: &[f32]) -> Self {
         let greatest = errors.iter().copied().filter(|error| error.is_finite()).fold(0.0, f32::max);
         // Not a number: greater than all.
         let share = |error: &f32| if *error == 0.0 { 0.0 } else { (error / greatest).min(1.0) };

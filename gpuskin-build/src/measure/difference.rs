@@ -25,12 +25,15 @@ pub struct RoundedValues {
 /// Source minus drawn model in a clip, at frames and midway between them, rounded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClipDifference {
-    /// Metres per step.
+    /// Metres per step at frames.
     pub step: f32,
-    /// Steps at frames. In bone mode `[box][row][column][frame]`, see [`BoneBox::terms`]. Empty if a model has too many values.
+    /// Metres per step midway between frames; at least `step`.
+    pub step_between: f32,
+    /// Steps at frames. In bone mode `[box][row][column][frame]`, see [`BoneBox::terms`]; in vertex mode
+    /// `[texture row of a vertex][axis][frame]`. Empty if a model has too many values.
     pub at_frames: Vec<i8>,
-    /// Steps midway between two frames, beyond the mean of both: encodings that blend matrices leave almost zero.
-    /// `[box][row][column][interval]`
+    /// Steps midway between two frames, beyond the mean of both as rounded: encodings that blend matrices leave almost zero.
+    /// As `at_frames`, with intervals for frames.
     pub between: Vec<i8>,
 }
 
@@ -74,20 +77,19 @@ impl ClipDifference {
         if samples.len().is_multiple_of(2) || (0..).zip(&samples).any(|(half, sample)| half != sample.half) {
             return Self::default();
         }
-        let greatest = samples.iter().map(|sample| greatest(&sample.values)).fold(0.0, f32::max);
-        let step = greatest / STEPS;
-        let mut difference = Self { step, ..Self::default() };
-        for value in 0..samples[0].values.len() {
-            let of = |sample: &SampleDifference| sample.values[value];
-            let frames: Vec<i8> = samples.iter().step_by(2).map(|sample| rounded(of(sample), step, STEPS)).collect();
-            let midway = samples.iter().skip(1).step_by(2).zip(frames.windows(2)).map(|(sample, ends)| {
-                let mean = 0.5 * step * (f32::from(ends[0]) + f32::from(ends[1]));
-                rounded(of(sample) - mean, step, 2.0 * STEPS)
-            });
-            difference.between.extend(midway);
-            difference.at_frames.extend(frames);
+        let (frames, midway): (Vec<_>, Vec<_>) = samples.into_iter().partition(|sample| sample.half.is_multiple_of(2));
+        let step = frames.iter().map(|sample| greatest(&sample.values)).fold(0.0, f32::max) / STEPS;
+        let (mut at_frames, mut beyond) = (Vec::new(), Vec::new());
+        for value in 0..frames[0].values.len() {
+            let first = at_frames.len();
+            at_frames.extend(frames.iter().map(|sample| rounded(sample.values[value], step, STEPS)));
+            let ends = at_frames[first..].windows(2);
+            let mean = |ends: &[i8]| 0.5 * step * (f32::from(ends[0]) + f32::from(ends[1]));
+            beyond.extend(midway.iter().zip(ends).map(|(sample, ends)| sample.values[value] - mean(ends)));
         }
-        difference
+        let step_between = step.max(greatest(&beyond) / STEPS);
+        let between = beyond.into_iter().map(|value| rounded(value, step_between, STEPS)).collect();
+        Self { step, step_between, at_frames, between }
     }
 }
 
@@ -157,10 +159,17 @@ mod tests {
         let step = 2.0 / 15.0;
         // Seconds at 0, 1/2 and 1, and a constant.
         assert_eq!((found.step, &found.at_frames[..]), (step, &[0, 4, 7, -15, -15, -15][..]));
-        assert_eq!(found.between, [0, 0, 0, 0]);
+        assert_eq!((found.step_between, &found.between[..]), (step, &[0, 0, 0, 0][..]));
         let mut bent = samples(&[0.0, 0.25, 0.5]);
-        bent[1].values = vec![2.0, 2.0];
-        assert_eq!(ClipDifference::new(bent).between, [13, 30]);
+        bent[1].values = vec![2.0, 4.0];
+        let bent = ClipDifference::new(bent);
+        // 2 m beyond the mean of 0 and 4 steps, 4 m beyond -2 m.
+        assert_eq!((bent.step_between, bent.between), (6.0 / 15.0, vec![4, 15]));
+        // Exact at frames.
+        let mut curved = samples(&[0.0, 0.25, 0.5]);
+        curved.iter_mut().step_by(2).for_each(|sample| sample.values = vec![0.0; 2]);
+        let curved = ClipDifference::new(curved);
+        assert_eq!((curved.step, curved.step_between, curved.between), (0.0, step, vec![2, -15]));
         assert_eq!(ClipDifference::new(samples(&[0.0, 0.25, 0.75, 1.0])), ClipDifference::default());
         assert_eq!(ClipDifference::new(Vec::new()), ClipDifference::default());
     }

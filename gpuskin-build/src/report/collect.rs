@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use gpuskin_rt::internals::{ClipInfo, ColorFormat, ErrorInfo, MeshInfo};
+use gpuskin_rt::internals::{ClipInfo, ColorFormat, ErrorInfo, MeshInfo, MeshLod, MeshPart};
 
 use super::data::{
     BudgetReport, BudgetsReport, CandidateErrors, CandidateReport, ClipReport, CurveReport, DataReport, EndsReport,
-    ErrorReport, EventReport, FORMAT, FileReport, LevelReport, MaskReport, ModelReport, PointsReport, Report,
-    TextureReport, VERSION,
+    ErrorReport, EventReport, FORMAT, FileReport, LevelReport, MaskReport, ModelReport, PartBytesReport, PointsReport,
+    Report, TextureReport, VERSION,
 };
 use super::number::Number;
 use crate::bake::{BakedModel, Candidate, ClipErrors, CurvePoint, ErrorBudget, LoopChange};
@@ -87,6 +87,7 @@ fn model_report(model: &BakedModel, variant: usize) -> ModelReport {
         levels: levels.collect(),
         candidates: model.candidates.iter().map(candidate).collect(),
         parts: names(&meta.parts),
+        part_bytes: part_bytes(model),
         masks: masks.collect(),
     }
 }
@@ -132,6 +133,27 @@ fn data(files: &[FileReport], mesh: &MeshInfo) -> Vec<DataReport> {
         }
     }
     data
+}
+
+/// Returns the bytes of the mesh by part: what is always visible, then the parts in their order.
+fn part_bytes(model: &BakedModel) -> Vec<PartBytesReport> {
+    let mesh = &model.meta.mesh;
+    let stride = mesh.vertices.len.checked_div(u64::from(mesh.vertex_count)).unwrap_or(0);
+    let index = if mesh.wide_indices { 4 } else { 2 };
+    let of_part = |(number, vertices): (usize, &u32)| {
+        let belongs = |part: &MeshPart| part.part.map_or(0, |part| usize::from(part) + 1) == number;
+        let own = || mesh.parts.iter().enumerate().filter(|(_, part)| belongs(part));
+        let coarser = |level: &MeshLod| -> u64 {
+            own().filter_map(|(i, _)| level.parts.get(i)).map(|range| u64::from(range.index_count)).sum()
+        };
+        PartBytesReport {
+            part: number.checked_sub(1).and_then(|part| model.meta.parts.get(part)).map(|name| name.to_string()),
+            vertices: u64::from(*vertices) * stride,
+            indices: own().map(|(_, part)| u64::from(part.index_count)).sum::<u64>() * index,
+            levels: mesh.levels.iter().map(coarser).sum::<u64>() * index,
+        }
+    };
+    model.part_vertices.iter().enumerate().map(of_part).collect()
 }
 
 fn budget(budget: &ErrorBudget, key: &str) -> BudgetReport {

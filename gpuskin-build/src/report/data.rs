@@ -52,7 +52,22 @@ pub(crate) struct ModelReport {
     /// Encodings that were evaluated; empty if one is named and `--explain` is not given.
     pub(crate) candidates: Vec<CandidateReport>,
     pub(crate) parts: Vec<String>,
+    /// Bytes of the mesh by part; empty if the model has no parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) part_bytes: Vec<PartBytesReport>,
     pub(crate) masks: Vec<MaskReport>,
+}
+
+/// Bytes of the mesh that belong to a part.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PartBytesReport {
+    /// `None`: what is always visible.
+    pub(crate) part: Option<String>,
+    pub(crate) vertices: u64,
+    pub(crate) indices: u64,
+    /// Indices of coarser levels.
+    #[serde(rename = "levels of detail")]
+    pub(crate) levels: u64,
 }
 
 /// Shape of the animation texture.

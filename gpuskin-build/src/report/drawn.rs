@@ -1,17 +1,15 @@
 //! Models that the report's page draws, with the program that draws them.
 //!
 //! A model is packed as the runtime loads it: metadata, animation, mesh and material textures, with the
-//! errors of its vertices and the difference of the source per clip, in postcard, compressed with gzip.
+//! errors of its vertices and the difference of the source per clip, and its sockets, in postcard, compressed with gzip.
 //! Textures are those of a few hundred texels: a report is no game.
 
-use std::io::Write;
 use std::path::Path;
 
-use base64::Engine;
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use gpuskin_rt::internals::{ByteRange, ColorFormat, Data, Metadata, Payload};
 
+use super::packed::{base64, gzip};
 use crate::bake::BakedModel;
 use crate::measure::{ClipDifference, ClipErrors, ErrorCurve, VertexErrors};
 
@@ -82,8 +80,8 @@ impl DrawnModels {
 
     /// Returns each model that is drawn in base64, with its index.
     pub(super) fn texts(&self) -> impl Iterator<Item = (usize, String)> {
-        let text = |model: &DrawnModel| text(&model.packed);
-        self.models.iter().enumerate().filter_map(move |(index, model)| Some((index, text(model.as_ref()?))))
+        let packed = |(index, model): (usize, &Option<DrawnModel>)| Some((index, base64(&model.as_ref()?.packed)));
+        self.models.iter().enumerate().filter_map(packed)
     }
 
     /// Returns a packed model.
@@ -95,11 +93,7 @@ impl DrawnModels {
 
 /// Returns the program in base64.
 pub(super) fn program() -> String {
-    text(PROGRAM)
-}
-
-fn text(bytes: &[u8]) -> String {
-    base64::engine::general_purpose::STANDARD.encode(bytes)
+    base64(PROGRAM)
 }
 
 /// Returns the errors of vertices that a packed model needs: the viewer computes them from the difference of the source, if
@@ -153,13 +147,11 @@ fn pack(model: &BakedModel, main: &BakedModel, out: &Path, used: DrawnIn) -> Opt
     meta.textures = infos.into();
     let errors: Vec<VertexErrors> = model.curves.iter().zip(&model.errors).map(packed_errors).collect();
     let differences: Vec<&ClipDifference> = model.curves.iter().map(|curve| &curve.difference).collect();
-    let content = (meta, whole(animation)?, whole(mesh)?, small, errors, &model.source, differences);
+    let content = (meta, whole(animation)?, whole(mesh)?, small, errors, &model.source, differences, &model.sockets);
     let bytes = postcard::to_stdvec(&content).ok()?;
     let level = if used == DrawnIn::File { Compression::best() } else { Compression::fast() };
-    let mut encoder = GzEncoder::new(Vec::new(), level);
-    encoder.write_all(&bytes).ok()?;
     let hash = blake3::hash(&bytes).to_hex()[..16].to_owned();
-    Some(DrawnModel { hash, packed: encoder.finish().ok()? })
+    Some(DrawnModel { hash, packed: gzip(&bytes, level) })
 }
 
 /// Returns a texture file that has some levels of another one alone.

@@ -1,24 +1,26 @@
 //! Report as one HTML file, which opens without a server and without a network.
 //!
-//! Names from files are untrusted. They reach the page as JSON and become text nodes, never HTML;
+//! Names from files are untrusted. They reach the page as compressed JSON and become text nodes, never HTML;
 //! the Content Security Policy allows the page's own scripts only, by their nonce, and WebAssembly,
 //! which has no access but through them. The nonce is a hash of scripts and data, so that a report is
 //! the same byte for byte, and no data can contain it.
 
 use std::collections::BTreeMap;
 
+use flate2::Compression;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::compare::Comparison;
 use super::data::Report;
 use super::drawn::{self, DrawnModels};
-use super::unseen::is_unseen;
+use super::packed::{base64, gzip};
 use crate::diagnostic::DiagnosticCode;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
+    include_str!("page/packed.js"),
     include_str!("page/format.js"),
     include_str!("page/tables.js"),
     include_str!("page/treemap.js"),
@@ -60,7 +62,7 @@ struct JsonData<'a> {
 }
 
 impl PageData<'_> {
-    /// Returns the data as JSON on one line, without characters that HTML would interpret.
+    /// Returns the data as JSON on one line.
     pub(crate) fn to_json(&self) -> String {
         let raw = |report: &Report| {
             RawValue::from_string(report.to_json().replace('\n', "")).expect("to_json() returns JSON")
@@ -78,12 +80,13 @@ impl PageData<'_> {
             drawn: self.drawn.hashes(),
             comparison: self.comparison,
         };
-        harmless(&serde_json::to_string(&data).expect("plain data always serialises"))
+        serde_json::to_string(&data).expect("plain data always serialises")
     }
 
     /// Returns the page.
     pub(crate) fn to_html(&self) -> String {
-        let (data, script) = (self.to_json(), SCRIPTS.concat());
+        let (json, script) = (self.to_json(), SCRIPTS.concat());
+        let data = base64(&gzip(json.as_bytes(), Compression::default()));
         // A live page may get models later.
         let (viewer, program) = match self.drawn.is_empty() && !self.live {
             true => ("", String::new()),
@@ -128,17 +131,4 @@ fn policy(nonce: &str, live: bool) -> String {
         "default-src 'none'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'nonce-{nonce}'; connect-src {connect}; \
          base-uri 'none'; form-action 'none'"
     )
-}
-
-/// Escapes what ends a script element or a comment in HTML, and characters that are not seen, which
-/// may hide text in an editor. In JSON, these characters occur within strings only.
-fn harmless(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            c if matches!(c, '<' | '>' | '&') || is_unseen(c) => text.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => text.push(c),
-        }
-    }
-    text
 }

@@ -9,10 +9,12 @@ use gpuskin_rt::internals::{ClipRecord, Texels, Time};
 use super::Evaluator;
 use crate::frames::FrameGrid;
 use crate::measure::{
-    ClipErrors, DrawnModel, ErrorCurve, ErrorLocation, ErrorTally, GreatestError, MeasuredClip, MeasuredTimes,
-    MotionQuery, SampleTime, SampleTimes, SteppedVertices, measure_all, playback_at,
+    ClipDifference, ClipErrors, DrawnModel, ErrorCurve, ErrorLocation, ErrorTally, GreatestError, Measured,
+    MeasuredClip, MeasuredTimes, MotionQuery, SampleDifference, SampleTime, SampleTimes, SteppedVertices, VertexErrors,
+    measure_all, playback_at,
 };
 use crate::model::Model;
+use crate::vector_math::Lanes;
 
 /// Measures every clip of a model. Returns the errors and the curve of each. `drawn` has texels and vertices as the shader sees them; its
 /// method for normals is ignored.
@@ -24,7 +26,32 @@ pub(crate) fn measure(
     times: MeasuredTimes,
 ) -> Vec<(ClipErrors, ErrorCurve)> {
     let all: Vec<usize> = (0..model.clips.len()).collect();
-    measure_some(model, grids, records, drawn, times, &all)
+    let rows = drawn.baked_of_source.iter().map(|v| drawn.vertices[*v as usize].joints[0] + 1).max().unwrap_or(0);
+    let values = 3 * rows.saturating_sub(drawn.texels.encoding().range_rows()) as usize;
+    let whole = times == MeasuredTimes::All;
+    let recorded = Recorded {
+        vertices: whole && VertexErrors::kept(model.clips.len(), drawn.baked_of_source.len()),
+        values: if whole && ClipDifference::kept(grids, values, drawn.vertices.len()) { values } else { 0 },
+    };
+    let measured = measure_some(model, grids, records, drawn, times, &all, recorded);
+    let with_vertices = |Measured { errors, mut curve, points, differences }| {
+        curve.difference = ClipDifference::new(differences);
+        if !points.is_empty() {
+            curve.vertices = VertexErrors::new(&vertex_errors(&points, drawn));
+        }
+        (errors, curve)
+    };
+    measured.into_iter().map(with_vertices).collect()
+}
+
+/// Returns the greatest distance of each baked vertex, in metres, from the squared distances of source vertices, four by four.
+fn vertex_errors(points: &[Lanes], drawn: &DrawnModel<'_>) -> Vec<f32> {
+    let mut errors = vec![0.0_f32; drawn.vertices.len()];
+    for (squared, baked) in points.iter().flatten().zip(drawn.baked_of_source.iter()) {
+        let error = &mut errors[*baked as usize];
+        *error = error.max(squared.sqrt());
+    }
+    errors
 }
 
 /// For each given clip, whether its motion error is within a limit.
@@ -35,8 +62,18 @@ pub(crate) fn motion_within(
     drawn: &DrawnModel<'_>,
     search: MotionQuery<'_>,
 ) -> Vec<bool> {
-    let errors = measure_some(model, grids, records, drawn, MeasuredTimes::All, search.clips);
-    errors.iter().map(|(errors, _)| f64::from(errors.motion.max) <= search.limit).collect()
+    let found = measure_some(model, grids, records, drawn, MeasuredTimes::All, search.clips, Recorded::default());
+    found.iter().map(|found| f64::from(found.errors.motion.max) <= search.limit).collect()
+}
+
+/// Facts for a report.
+#[derive(Clone, Copy, Default)]
+struct Recorded {
+    /// Whether the error of each vertex is recorded.
+    vertices: bool,
+    /// Number of values of the difference of the source at each sample time: three per texture row of a vertex. 0: it is not
+    /// recorded.
+    values: usize,
 }
 
 fn measure_some(
@@ -46,7 +83,8 @@ fn measure_some(
     drawn: &DrawnModel<'_>,
     times: MeasuredTimes,
     clips: &[usize],
-) -> Vec<(ClipErrors, ErrorCurve)> {
+    recorded: Recorded,
+) -> Vec<Measured> {
     let row = |v: &u32| drawn.vertices[*v as usize].joints[0];
     let rows: Vec<u32> = drawn.baked_of_source.iter().map(row).collect();
     let work = |&i: &usize| Work {
@@ -58,9 +96,9 @@ fn measure_some(
         rows: &rows,
         stepped: SteppedVertices::new(model, &model.clips[i], true),
         sample_times: SampleTimes::new(&model.clips[i], &grids[i], times, true),
+        recorded,
     };
-    let all = measure_all(&clips.iter().map(work).collect::<Vec<_>>(), rows.len());
-    all.into_iter().map(|measured| (measured.errors, measured.curve)).collect()
+    measure_all(&clips.iter().map(work).collect::<Vec<_>>(), rows.len())
 }
 
 struct Work<'a> {
@@ -73,6 +111,7 @@ struct Work<'a> {
     rows: &'a [u32],
     stepped: SteppedVertices,
     sample_times: SampleTimes,
+    recorded: Recorded,
 }
 
 impl MeasuredClip for Work<'_> {
@@ -85,7 +124,14 @@ impl MeasuredClip for Work<'_> {
     }
 
     fn at_frames(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
+        if self.recorded.vertices {
+            tally.points = vec![Lanes::default(); self.rows.len().div_ceil(4)];
+        }
         self.look_at(sample_times, true, tally, |found, greatest, tally| {
+            let vertex = found.seen.vertex as usize;
+            if let Some(lane) = tally.points.get_mut(vertex / 4).map(|lanes| &mut lanes[vertex % 4]) {
+                *lane = if found.squared.is_nan() { f32::INFINITY } else { lane.max(found.squared) };
+            }
             let place = found.position.as_vec3().to_array();
             tally.widen(place, place);
             greatest.see(found.squared, found.seen.vertex, found.seen.bone);
@@ -139,17 +185,24 @@ impl Work<'_> {
             let of = |frame: u32| decoded.iter().find(|(have, _)| *have == frame).map_or(&[][..], |(_, rows)| rows);
             let (a, b) = (of(frames.a), of(frames.b));
             let mut greatest = GreatestError::new(sample);
-            let sample = self.evaluator.at(seconds);
+            let mut difference = vec![0.0_f32; self.recorded.values];
+            let posed = self.evaluator.at(seconds);
             let mut v = 0;
             for (p, primitive) in self.model.primitives.iter().enumerate() {
                 for local in 0..primitive.positions.len() {
-                    let matrix = sample.matrix(p, local);
-                    let position = sample.transformed_position(&matrix, p, local);
+                    let matrix = posed.matrix(p, local);
+                    let position = posed.transformed_position(&matrix, p, local);
                     let row = self.rows[v] as usize;
                     let bone = u32::from(primitive.influences.of(local)[0].0);
                     let shown = a[row].position * (1.0 - frames.t) + b[row].position * frames.t;
-                    let squared = (position - shown.as_dvec3()).length_squared() as f32;
-                    let normal = if normals { sample.normal(&matrix, p, local) } else { DVec3::ZERO };
+                    let off = position - shown.as_dvec3();
+                    let squared = off.length_squared() as f32;
+                    let first = 3 * (row - self.texels.encoding().range_rows() as usize);
+                    // Vertices of one row move alike: any of them stands for all.
+                    if let Some(values) = difference.get_mut(first..first + 3) {
+                        values.copy_from_slice(&off.as_vec3().to_array());
+                    }
+                    let normal = if normals { posed.normal(&matrix, p, local) } else { DVec3::ZERO };
                     let chord_squared = if normal == DVec3::ZERO {
                         0.0
                     } else {
@@ -161,6 +214,9 @@ impl Work<'_> {
                 }
             }
             tally.curve.push(greatest);
+            if !difference.is_empty() {
+                tally.differences.extend(SampleDifference::new(self.grid, sample, || difference));
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use base64::Engine;
 use serde_json::Value;
 
 /// Name of a bone of [`Place::hostile`], before its 10,000 letters.
@@ -20,6 +21,13 @@ pub fn pole() -> String {
 /// Returns a manifest of models with default settings.
 pub fn manifest_of(names: &[&str]) -> String {
     names.iter().map(|name| format!("[[model]]\nname = \"{name}\"\npath = \"{name}.gltf\"\n")).collect()
+}
+
+/// Returns the data within a page.
+pub fn data_of(page: &str) -> Value {
+    let (_, data) = page.split_once(" id=\"data\">").unwrap();
+    let packed = base64::engine::general_purpose::STANDARD.decode(data.split('<').next().unwrap()).unwrap();
+    serde_json::from_reader(flate2::read::GzDecoder::new(&packed[..])).unwrap()
 }
 
 impl Place {

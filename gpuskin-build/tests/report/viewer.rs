@@ -1,5 +1,6 @@
 //! The model within the page, drawn by the runtime in Chromium.
 
+use base64::Engine;
 use gpuskin_test_browser::Browser;
 use gpuskin_test_harness::{Need, note};
 use serde_json::{Value, json};
@@ -168,17 +169,101 @@ pub fn vertex_mode_and_models_without_textures_are_drawn() {
     let place = Place::new(&format!("{}mode = \"vertex\"\n", manifest_of(&["pole"])));
     place.bake(&["--report", "report.html"]);
     let (browser, _) = open(&place, "", SHOWN);
-    // There are neither bones, errors of vertices nor source poses: the baked model is drawn.
-    let baked = Picture::of(&browser, &json!({}));
+    let at = |fields: Value| Picture::of(&browser, &fields);
+    // There are no bones: no line is drawn.
+    let baked = at(json!({ "seconds": 0.3 }));
     assert!(baked.covered() > 0.01, "{}", baked.covered());
-    for shown in [1, 2, 3] {
-        let picture = Picture::of(&browser, &json!({ "overlays": 1, "shown": shown, "factor": 1000 }));
-        assert!(picture == baked, "{shown}: {} changed", picture.changed(&baked));
+    assert!(at(json!({ "seconds": 0.3, "overlays": 1 | 16 })) == baked);
+    let differences = browser.script(
+        "const frame = new wasm_bindgen.Frame(); setFrame(frame);
+         return viewer.model.clips.map((clip, index) => {
+             Object.assign(frame, { clip: index, seconds: clip.encoding.seconds, shown: 2 });
+             const difference = viewer.program.draw(frame)[3];
+             frame.shown = 1;
+             return [clip.name, difference, viewer.program.draw(frame)[2], clip.encoding.max]; })",
+    );
+    for clip in differences.as_array().unwrap() {
+        let [found, brightest, expected] = [1, 2, 3].map(|at: usize| clip[at].as_f64().unwrap());
+        note!("{clip}");
+        // One of 15 steps, on each axis.
+        assert!(expected > 0.0 && (found / expected - 1.0).abs() < 0.06, "{clip}");
+        assert_eq!(brightest, f64::from(expected as f32));
     }
+    let [errors, source, amplified] =
+        [1, 2, 3].map(|shown| at(json!({ "seconds": 0.3, "shown": shown, "factor": 1000 })));
+    assert!(errors.changed(&baked) > 0.5 * baked.covered(), "{} changed", errors.changed(&baked));
+    assert!(source != baked && source.changed(&baked) < 0.02, "{} changed", source.changed(&baked));
+    assert!(amplified.changed(&source) > 0.01, "{} changed", amplified.changed(&source));
+    let options = "return Array.from(viewer.elements.looks.options).map((option) => option.disabled)";
+    assert_eq!(browser.script(options), json!([false, false, false, false]));
+    assert_eq!(browser.script("return viewer.elements.boxes[SOCKETS].disabled"), json!(true));
+}
+
+pub fn masks_and_sockets_are_shown() {
+    let place = Place::samples();
+    place.bake(&["--report", "report.html"]);
+    let (browser, _) = open(&place, "", SHOWN);
+    let names = "return Array.from(viewer.elements.looks.options).map((option) => option.text)";
+    assert_eq!(
+        browser.script(names),
+        json!(["as baked", "errors", "source", "source - baked", "mask upper_body", "mask head"])
+    );
+    let at = |fields: Value| Picture::of(&browser, &fields);
+    let green = |picture: &Picture| {
+        picture.share(|pixel, _| pixel[1] > 80 && pixel[1] > 2 * pixel[0] && pixel[1] > 2 * pixel[2], picture)
+    };
+    let baked = at(json!({ "shown": 0 }));
+    let [upper, head] = [4, 5].map(|mask| at(json!({ "shown": mask })));
+    note!("{:.4} covered, {:.4} and {:.4} green", baked.covered(), green(&upper), green(&head));
+    assert_eq!(green(&baked), 0.0);
+    // Pixels that the mask leaves out are grey.
+    assert!(green(&upper) > 0.4 * baked.covered() && green(&upper) < 0.95 * baked.covered());
+    assert!(green(&head) > 0.0 && green(&head) < 0.3 * green(&upper));
+    assert_eq!(upper.covered(), baked.covered());
+    browser.script("viewer.elements.looks.value = '4'; viewer.elements.looks.dispatchEvent(new Event('change'))");
+    let facts = browser.wait("const text = viewer.elements.facts.textContent; return text.includes('mask') && text");
+    assert!(facts.as_str().unwrap().ends_with("of mask upper_body: grey 0, green 1"), "{facts}");
+    // The axes of the hand, and nothing else.
+    let sockets = at(json!({ "shown": 0, "overlays": 16 }));
+    note!("{:.4} changed by sockets", sockets.changed(&baked));
+    assert!(sockets.changed(&baked) > 0.0 && sockets.changed(&baked) < 0.01);
+    assert_eq!(browser.script("return viewer.elements.boxes[SOCKETS].disabled"), json!(false));
+    // Another model has neither.
+    browser.script("pick(state.data.report.models.findIndex((model) => model.name === 'hound'))");
+    browser.wait("return viewer.shown === state.data.drawn[state.model]");
+    assert_eq!(browser.script("return [viewer.look, viewer.elements.looks.options.length]"), json!([0, 4]));
+    assert_eq!(browser.script("return viewer.elements.boxes[SOCKETS].disabled"), json!(true));
+}
+
+pub fn a_model_that_is_too_large_for_its_source_says_so() {
+    let place = Place::new(&format!("{}fps = 30\n", manifest_of(&["pole"])));
+    // Keys at 0, 750 and 1500 seconds: 45,000 intervals of two bones.
+    let mut json: Value = serde_json::from_str(&pole()).unwrap();
+    let keys: Vec<u8> = [0.0_f32, 750.0, 1500.0].into_iter().flat_map(f32::to_le_bytes).collect();
+    let text = base64::engine::general_purpose::STANDARD.encode(keys);
+    let push = |json: &mut Value, list: &str, value: Value| json[list].as_array_mut().unwrap().push(value);
+    push(
+        &mut json,
+        "buffers",
+        json!({ "byteLength": 12, "uri": format!("data:application/octet-stream;base64,{text}") }),
+    );
+    push(&mut json, "bufferViews", json!({ "buffer": 1, "byteLength": 12 }));
+    let view = json["bufferViews"].as_array().unwrap().len() - 1;
+    let accessor =
+        json!({ "bufferView": view, "componentType": 5126, "count": 3, "type": "SCALAR", "min": [0], "max": [1500] });
+    push(&mut json, "accessors", accessor);
+    let input = json["accessors"].as_array().unwrap().len() - 1;
+    json["animations"][0]["samplers"][0]["input"] = input.into();
+    place.write("pole.gltf", &json.to_string());
+    place.bake(&["--report", "report.html"]);
+    let (browser, _) = open(&place, "", SHOWN);
+    assert_eq!(browser.script("return viewer.model.clips[0].intervals"), json!(45_000));
     let facts = browser.wait("return viewer.elements.facts.textContent");
-    assert!(facts.as_str().unwrap().ends_with("no source poses of models in vertex mode"), "{facts}");
+    assert!(facts.as_str().unwrap().ends_with("no source poses of this model: it is too large"), "{facts}");
     let disabled = "return Array.from(viewer.elements.looks.options).map((option) => option.disabled)";
     assert_eq!(browser.script(disabled), json!([false, false, true, true]));
+    let [baked, source] = [0, 2].map(|shown| Picture::of(&browser, &json!({ "seconds": 9.0, "shown": shown })));
+    assert!(source == baked && baked.covered() > 0.01);
 }
 
 pub fn a_page_without_webgpu_says_so() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::place::{Place, manifest_of, pole};
+use crate::place::{Place, data_of, manifest_of, pole};
 
 /// Longest wait for a bake.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -94,7 +94,7 @@ pub fn an_edited_clip_reaches_the_page_and_a_failure_keeps_the_last_bake() {
     assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("connect-src 'self'"), "{page:.600}");
     let mut events = watch.events("");
     let (_, first) = events.next();
-    assert!(page.contains(&format!("<script type=\"application/json\" id=\"data\">{{\"live\":{}", first["live"])));
+    assert!(data_of(&page) == first && first["live"] == true);
     let clips = |data: &Value| -> Vec<String> {
         let clips = data["report"]["models"][0]["clips"].as_array().unwrap();
         clips.iter().map(|clip| clip["name"].as_str().unwrap().to_owned()).collect()

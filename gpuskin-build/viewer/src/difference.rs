@@ -1,99 +1,45 @@
-//! Difference of the source from the drawn model per vertex, computed from the differences that a report contains.
+//! Difference of the source from the drawn model, computed from the values that a report contains.
 
-use glam::{Vec3, Vec4};
+use glam::Vec3;
 use gpuskin_rt::internals::vertex::{self, Vertex};
-use gpuskin_rt::internals::{Affine3, ClipRecord, Data, Payload, Texels};
-use gpuskin_rt::{InstanceRecord, Model, Time};
+use gpuskin_rt::internals::{Data, Payload};
+use gpuskin_rt::{InstanceRecord, Model};
 
-/// Numbers as multiples of a step: `RoundedValues` of the baker.
-type Rounded = (f32, Vec<i8>);
-/// Metres per step, steps at frames, and steps midway between them: `ClipDifference` of the baker.
-pub(crate) type ClipDifference = (f32, Vec<i8>, Vec<i8>);
-/// Boxes of bones, and differences of positions, weights and influences: `SourceMesh` of the baker.
-pub(crate) type SourceMesh = (Vec<(u32, [f32; 3], [f32; 3])>, Rounded, Vec<i32>, Vec<(u32, u32, f32)>);
+use crate::bone_difference::{BoneDifferences, SourceMesh};
 
-/// Weight of a step of a difference of weights.
-const WEIGHT_STEP: f32 = 1.0 / (1 << 16) as f32;
+/// Metres per step at frames and between them, steps at frames, and steps midway between them: `ClipDifference` of the baker.
+pub(crate) type ClipDifference = (f32, f32, Vec<i8>, Vec<i8>);
 
-/// Differences of a model in bone mode.
+/// Differences of a model.
 #[derive(Debug)]
 pub(crate) struct Differences {
-    boxes: Vec<BoneBox>,
-    /// Index into `boxes` of each bone.
-    box_of: Vec<Option<usize>>,
     clips: Vec<ClipDifference>,
-    vertices: Vec<SourceVertex>,
-    records: Vec<ClipRecord>,
+    values: Values,
 }
 
-/// Box around the vertices that a bone moves, in the bind pose, metres.
-#[derive(Clone, Copy, Debug)]
-struct BoneBox {
-    centre: Vec3,
-    half: Vec3,
-}
-
-/// A vertex of the source beside its drawn one.
+/// Meaning of the values at a time.
 #[derive(Debug)]
-struct SourceVertex {
-    /// Position of the drawn vertex, metres.
-    position: Vec3,
-    /// Source minus drawn position, metres.
-    moved: Vec3,
-    influences: Vec<Influence>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Influence {
-    bone: usize,
-    /// Weight of the drawn vertex.
-    drawn: f32,
-    /// Source minus drawn weight.
-    lost: f32,
+enum Values {
+    Bones(BoneDifferences),
+    /// Three per row of the animation texture: source minus drawn position, metres. Has the row of each vertex.
+    Rows(Vec<usize>),
 }
 
 impl Differences {
     /// Returns the differences of a model; `None` if the report has none of it.
     pub(crate) fn new(model: &Model, source: SourceMesh, clips: Vec<ClipDifference>) -> Option<Self> {
-        let (boxes, positions, weights, dropped) = source;
-        let meta = &model.meta;
-        if boxes.is_empty() || meta.encoding.is_vertex() {
-            return None;
-        }
-        let bones = meta.bones.len();
-        let mut box_of = vec![None; bones];
-        for (index, (bone, ..)) in boxes.iter().enumerate() {
-            *box_of.get_mut(*bone as usize)? = Some(index);
-        }
-        let boxes: Vec<_> =
-            boxes.into_iter().map(|(_, centre, half)| BoneBox { centre: centre.into(), half: half.into() }).collect();
-        let (mut weights, mut dropped) = (weights.into_iter(), dropped.into_iter().peekable());
-        let mut positions = positions
-            .1
-            .chunks_exact(3)
-            .map(|steps| positions.0 * Vec3::new(f32::from(steps[0]), f32::from(steps[1]), f32::from(steps[2])));
-        let mut vertices = Vec::new();
-        for (number, vertex) in (0_u32..).zip(unpacked(model)?) {
-            let mut influences: Vec<Influence> = Vec::new();
-            for (bone, drawn) in vertex.joints.into_iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0) {
-                let lost = if influences.is_empty() { 0.0 } else { weights.next()? as f32 * WEIGHT_STEP };
-                influences.push(Influence { bone: bone as usize, drawn, lost });
+        let vertices = unpacked(model)?;
+        let encoding = model.meta.encoding;
+        let values = match encoding.is_vertex() {
+            false => Values::Bones(BoneDifferences::new(model, &vertices, source)?),
+            true => {
+                let row = |vertex: &Vertex| vertex.joints[0].checked_sub(encoding.range_rows()).map(|row| row as usize);
+                Values::Rows(vertices.iter().map(row).collect::<Option<_>>()?)
             }
-            while let Some((_, bone, weight)) = dropped.next_if(|(vertex, ..)| *vertex == number) {
-                influences.push(Influence { bone: bone as usize, drawn: 0.0, lost: weight });
-            }
-            // The weights of the source sum to 1.
-            let rest = 1.0 - influences.iter().map(|influence| influence.drawn + influence.lost).sum::<f32>();
-            if let Some(first) = influences.first_mut() {
-                first.lost = rest;
-            }
-            if influences.iter().any(|influence| influence.bone >= bones) {
-                return None;
-            }
-            vertices.push(SourceVertex { position: vertex.position, moved: positions.next()?, influences });
-        }
-        let records = meta.clips.iter().map(|clip| clip.record()).collect();
-        Some(Self { boxes, box_of, clips, vertices, records })
+        };
+        // Clips without values are too large for a report.
+        let whole = !clips.is_empty() && clips.iter().all(|(_, _, at_frames, _)| !at_frames.is_empty());
+        whole.then_some(Self { clips, values })
     }
 
     /// Returns source minus drawn position of each vertex at a time of a clip, seconds; model space, metres. `record`:
@@ -102,62 +48,42 @@ impl Differences {
         let info = model.meta.clips.get(clip)?;
         let at = if info.duration > 0.0 { f64::from(info.intervals) * seconds / info.duration } else { 0.0 };
         let frame = at.max(0.0).floor();
-        let terms = self.terms(clip, frame as usize, (at - frame) as f32)?;
-        let drawn = texels(model)?.pose(record.pose_blend(&self.records, Time::from(seconds)));
-        (drawn.len() >= self.box_of.len())
-            .then(|| self.vertices.iter().map(|vertex| self.of_vertex(vertex, &terms, &drawn)).collect())
-    }
-
-    /// Returns the rows of each box after a frame: metres in units of the box. `t`: time in intervals, 0..1.
-    fn terms(&self, clip: usize, frame: usize, t: f32) -> Option<Vec<[Vec4; 3]>> {
-        let (step, at_frames, between) = self.clips.get(clip)?;
-        let frames = at_frames.len() / (12 * self.boxes.len());
-        let intervals = frames.checked_sub(1)?;
-        // The last frame has none after it.
-        let (frame, t) = if frame < intervals { (frame, t) } else { (intervals, 0.0) };
-        let value = |term: usize| {
-            let steps = at_frames.get(term * frames + frame..)?;
-            let first = f32::from(*steps.first()?);
-            if frame == intervals {
-                return Some(step * first);
+        let (frame, t) = (frame as usize, (at - frame) as f32);
+        match &self.values {
+            Values::Bones(bones) => {
+                let values = interpolated(self.clips.get(clip)?, bones.values(), frame, t)?;
+                bones.of_vertices(model, record, seconds, &values)
             }
-            let bend = f32::from(*between.get(term * intervals + frame)?);
-            let line = first * (1.0 - t) + f32::from(*steps.get(1)?) * t;
-            Some(step * (line + bend * (1.0 - (2.0 * t - 1.0).abs())))
-        };
-        let values = (0..12 * self.boxes.len()).map(value).collect::<Option<Vec<f32>>>()?;
-        let row = |terms: &[f32], row: usize| Vec4::from_slice(&terms[4 * row..]);
-        Some(values.chunks_exact(12).map(|terms| [0, 1, 2].map(|r| row(terms, r))).collect())
-    }
-
-    fn of_vertex(&self, vertex: &SourceVertex, terms: &[[Vec4; 3]], drawn: &[Affine3]) -> Vec3 {
-        let mut sum = Vec3::ZERO;
-        for Influence { bone, drawn: weight, lost } in &vertex.influences {
-            if let Some(index) = self.box_of[*bone].filter(|_| *weight > 0.0) {
-                let at = self.boxes[index].side(vertex.position).extend(1.0);
-                sum += *weight * Vec3::from(terms[index].map(|row| row.dot(at)));
+            Values::Rows(rows) => {
+                let count = 3 * rows.iter().max()? + 3;
+                let values = interpolated(self.clips.get(clip)?, count, frame, t)?;
+                Some(rows.iter().map(|row| Vec3::from_slice(&values[3 * row..])).collect())
             }
-            // The lost weight is small: the drawn matrix stands for that of the source.
-            let matrix = &drawn[*bone];
-            let moved = *weight * vertex.moved + *lost * (vertex.position + vertex.moved);
-            sum += matrix.direction(moved) + *lost * Vec3::from(matrix.translation());
         }
-        sum
     }
 }
 
-impl BoneBox {
-    /// Returns a position in units of half of the size of the box, from its centre.
-    fn side(&self, position: Vec3) -> Vec3 {
-        let axis = |axis: usize| match self.half[axis] {
-            half if half > 0.0 => (position[axis] - self.centre[axis]) / half,
-            _ => 0.0,
-        };
-        Vec3::new(axis(0), axis(1), axis(2))
-    }
+/// Returns `count` values of a clip after a frame. `t`: time in intervals, 0..1.
+fn interpolated(clip: &ClipDifference, count: usize, frame: usize, t: f32) -> Option<Vec<f32>> {
+    let (step, step_between, at_frames, between) = clip;
+    let intervals = at_frames.len().checked_div(count)?.checked_sub(1)?;
+    // The last frame has none after it.
+    let (frame, t) = if frame < intervals { (frame, t) } else { (intervals, 0.0) };
+    let value = |value: usize| {
+        let steps = at_frames.get(value * (intervals + 1) + frame..)?;
+        let first = f32::from(*steps.first()?);
+        if frame == intervals {
+            return Some(step * first);
+        }
+        let bend = f32::from(*between.get(value * intervals + frame)?);
+        let line = first * (1.0 - t) + f32::from(*steps.get(1)?) * t;
+        Some(step * line + step_between * bend * (1.0 - (2.0 * t - 1.0).abs()))
+    };
+    (0..count).map(value).collect()
 }
 
-fn bytes(payload: &Payload) -> Option<&[u8]> {
+/// Returns the bytes of a file of a model.
+pub(crate) fn bytes(payload: &Payload) -> Option<&[u8]> {
     let Data::Bytes(bytes) = &payload.data else { return None };
     Some(bytes)
 }
@@ -169,11 +95,4 @@ pub(crate) fn unpacked(model: &Model) -> Option<Vec<Vertex>> {
     let bytes = bytes(&model.mesh)?.get(range.offset as usize..)?.get(..range.len as usize)?;
     let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     Some(words.chunks_exact(mesh.format.words()).map(|words| vertex::unpack(words, mesh.format, &mesh.range)).collect())
-}
-
-/// Returns the animation texture of a model, if it is whole.
-fn texels(model: &Model) -> Option<Texels<'_>> {
-    let range = model.animation.levels.first()?;
-    let level = bytes(&model.animation)?.get(range.offset as usize..)?.get(..range.len as usize)?;
-    Texels::new(model.meta.encoding, model.meta.texture, level)
 }

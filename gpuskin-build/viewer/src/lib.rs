@@ -6,12 +6,15 @@
 //! | `subject` | the model that is shown, and its overlays |
 //! | `surface` | the model with displaced vertices, or with colours per vertex |
 //! | `difference` | source minus drawn position of each vertex |
+//! | `bone_difference` | the same for a model in bone mode |
 //! | `lines` | a pipeline for lines |
 //! | `gpu` | device, canvas and render targets |
 //!
 //! The page owns time, camera and controls; each call of `Viewer.draw` draws one frame of what it is given. On
 //! other targets than the web, the crate is empty.
 
+#[cfg(target_family = "wasm")]
+mod bone_difference;
 #[cfg(target_family = "wasm")]
 mod difference;
 #[cfg(target_family = "wasm")]

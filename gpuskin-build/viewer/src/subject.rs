@@ -1,12 +1,14 @@
 //! The model that is shown, and lines over it.
 
 use glam::{Mat3, Vec3};
-use gpuskin_rt::internals::{Aabb, Bone, FORMAT_VERSION, Metadata, Payload, RootMotion};
+use gpuskin_rt::internals::vertex::Vertex;
+use gpuskin_rt::internals::{Aabb, Affine3, Bone, BoneInfo, FORMAT_VERSION, Metadata, Payload, RootMotion};
 use gpuskin_rt::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, InstanceId, Model, Sockets, wgpu,
 };
 
-use crate::difference::{ClipDifference, Differences, SourceMesh};
+use crate::bone_difference::SourceMesh;
+use crate::difference::{ClipDifference, Differences, unpacked};
 use crate::gpu::Gpu;
 use crate::lines::LineEnd;
 use crate::surface::{Colors, Surface, SurfaceVertex};
@@ -21,6 +23,7 @@ impl Overlays {
     const GRID: u32 = 4;
     /// The path of root motion, along which the model then moves.
     const PATH: u32 = 8;
+    const SOCKETS: u32 = 16;
 
     fn has(self, overlay: u32) -> bool {
         self.0 & overlay != 0
@@ -31,11 +34,12 @@ impl Overlays {
 const GRID: [f32; 3] = [0.13, 0.14, 0.16];
 const AXIS: [f32; 3] = [0.26, 0.28, 0.32];
 const BONE: [f32; 3] = [1.0, 0.55, 0.05];
-const SOCKET: [f32; 3] = [0.1, 0.9, 0.5];
 const BOUNDS: [f32; 3] = [0.25, 0.55, 1.0];
 const PATH: [f32; 3] = [1.0, 0.15, 0.35];
-/// Length of a bone's axes, as a fraction of the model's diagonal.
+/// Half of the size of a cross, as a fraction of the model's diagonal.
 const MARK: f32 = 0.012;
+/// Length of a socket's axes, as a fraction of the model's diagonal.
+const SOCKET: f32 = 0.08;
 
 /// A model with one instance.
 #[derive(Debug)]
@@ -44,15 +48,17 @@ pub(crate) struct Subject {
     instance: InstanceId,
     clip: Clip<Dynamic>,
     model: Model,
-    /// Greatest error in metres, and shares of it in 31sts for each vertex, of each clip; none in vertex mode. Clips with
-    /// differences can have no shares.
+    /// Greatest error in metres, and shares of it in 31sts for each vertex, of each clip. Clips with differences can have no
+    /// shares.
     errors: Vec<(f32, Vec<u8>)>,
     /// Differences of the source's poses; `None` if the report has none.
     differences: Option<Differences>,
+    /// Bones of the sockets.
+    sockets: Vec<u32>,
     /// Draws the model other than as baked.
     surface: Option<Surface>,
-    /// Clip whose errors the surface has; none if it has differences, or nothing.
-    errors_of: Option<Clip<Dynamic>>,
+    /// Content of the surface, if it stays the same for a clip.
+    surface_of: Option<(Shown, Clip<Dynamic>)>,
 }
 
 /// Content of the picture.
@@ -67,6 +73,8 @@ pub(crate) enum Shown {
     /// Vertices displaced by a multiple of source minus baked position, in the colour of its length. `brightest`: length
     /// of the brightest colour, metres.
     Difference { factor: f32, brightest: f32 },
+    /// Vertices in the colour of the weight of the bones that a mask contains.
+    Mask(usize),
 }
 
 /// Content of a surface: vertices (`None` if the surface has them already), facts and colours.
@@ -82,15 +90,15 @@ pub(crate) struct SurfaceFacts {
 }
 
 impl Subject {
-    /// Loads a model as a report contains it: metadata, animation, mesh, textures, errors of vertices, and differences of the
-    /// source in postcard.
+    /// Loads a model as a report contains it: metadata, animation, mesh, textures, errors of vertices, differences of the
+    /// source, and sockets in postcard.
     ///
     /// # Errors
     /// If the bytes are those of another version, or the device cannot draw the model.
     pub(crate) fn new(renderer: &mut CrowdRenderer, bytes: &[u8]) -> Result<Self, String> {
         type Errors = Vec<(f32, Vec<u8>)>;
-        type Packed = (Metadata, Payload, Payload, Vec<Payload>, Errors, SourceMesh, Vec<ClipDifference>);
-        let (meta, animation, mesh, textures, errors, source, clips): Packed =
+        type Packed = (Metadata, Payload, Payload, Vec<Payload>, Errors, SourceMesh, Vec<ClipDifference>, Vec<u32>);
+        let (meta, animation, mesh, textures, errors, source, clips, sockets): Packed =
             postcard::from_bytes(bytes).map_err(|error| format!("the model cannot be read: {error}"))?;
         if meta.format_version != FORMAT_VERSION {
             return Err(format!("the model has format version {}", meta.format_version));
@@ -101,7 +109,7 @@ impl Subject {
         let clip = Clip::new(0);
         let instance = crowd.spawn(Instance::at([0.0; 3]).play(clip).starting(0.0));
         let differences = Differences::new(&model, source, clips);
-        Ok(Self { crowd, instance, clip, model, errors, differences, surface: None, errors_of: None })
+        Ok(Self { crowd, instance, clip, model, errors, differences, sockets, surface: None, surface_of: None })
     }
 
     /// Plays a clip, from its start at time 0. `seconds`: time of the frame that is drawn next; with `moved`, the
@@ -124,6 +132,11 @@ impl Subject {
         self.differences.is_some()
     }
 
+    /// Whether the model has sockets.
+    pub(crate) fn has_sockets(&self) -> bool {
+        !self.sockets.is_empty()
+    }
+
     /// Prepares to draw the model other than as baked. Returns `None` if there is nothing to show.
     ///
     /// # Errors
@@ -136,12 +149,13 @@ impl Subject {
         seconds: f64,
         shown: Shown,
     ) -> Result<Option<SurfaceFacts>, String> {
-        let errors_of = (shown == Shown::Errors).then_some(self.clip);
+        let of_clip = matches!(shown, Shown::Errors | Shown::Mask(_)).then_some((shown, self.clip));
         let made = match shown {
             Shown::Baked => None,
             Shown::Errors => self.errors_surface(),
             Shown::Source => self.difference_surface(seconds, 1.0, None),
             Shown::Difference { factor, brightest } => self.difference_surface(seconds, factor, Some(brightest)),
+            Shown::Mask(mask) => self.mask_surface(mask),
         };
         let Some((vertices, facts, colors)) = made else { return Ok(None) };
         let surface = match &mut self.surface {
@@ -150,7 +164,7 @@ impl Subject {
         };
         if let Some(vertices) = vertices {
             surface.set(gpu, &vertices);
-            self.errors_of = errors_of;
+            self.surface_of = of_clip;
         }
         surface.prepare(gpu, camera, eye, seconds.into(), colors);
         Ok(Some(facts))
@@ -160,7 +174,7 @@ impl Subject {
     fn errors_surface(&self) -> Option<SurfaceContent> {
         let (brightest, shares) = self.errors.get(usize::from(self.clip.index()))?;
         let facts = SurfaceFacts { brightest: *brightest, difference: 0.0 };
-        if self.errors_of == Some(self.clip) {
+        if self.surface_of == Some((Shown::Errors, self.clip)) {
             return Some((None, facts, Colors::Heat));
         }
         let vertex = |share: f32| SurfaceVertex { share, ..Default::default() };
@@ -169,6 +183,21 @@ impl Subject {
             true => self.greatest_differences()?.into_iter().map(|error| vertex(error / brightest)).collect(),
         };
         (vertices.len() == self.model.meta.mesh.vertex_count as usize).then_some((Some(vertices), facts, Colors::Heat))
+    }
+
+    /// Returns the weights of a mask.
+    fn mask_surface(&self, mask: usize) -> Option<SurfaceContent> {
+        let facts = SurfaceFacts { brightest: -1.0, difference: 0.0 };
+        let bones = self.model.meta.masks.get(mask)?;
+        if self.surface_of == Some((Shown::Mask(mask), self.clip)) {
+            return Some((None, facts, Colors::Mask));
+        }
+        let share = |vertex: &Vertex| {
+            let influences = vertex.joints.iter().zip(vertex.weights);
+            influences.filter(|(bone, _)| bones.contains(**bone as usize)).map(|(_, weight)| weight).sum()
+        };
+        let vertex = |vertex: &Vertex| SurfaceVertex { share: share(vertex), ..Default::default() };
+        Some((Some(unpacked(&self.model)?.iter().map(vertex).collect()), facts, Colors::Mask))
     }
 
     /// Returns the greatest difference of each vertex from the source at the frames of the clip, metres.
@@ -253,24 +282,15 @@ impl Subject {
         if let (true, Some(motion)) = (overlays.has(Overlays::PATH), info.and_then(|info| info.root_motion.as_ref())) {
             path(&mut seen, motion, mark);
         }
-        if let (true, Some(record)) = (overlays.has(Overlays::BONES), &record) {
-            // Vertex mode has no bones.
-            if let Ok(sockets) = Sockets::with_model(&self.model) {
-                let bones = &self.model.meta.bones;
-                let of = |bone: usize| sockets.in_world(Bone::new(bone as u16), record, seconds);
-                for (index, bone) in bones.iter().enumerate() {
-                    let Some(to_world) = of(index) else { continue };
-                    let origin = to_world.origin();
-                    let parent = bone.parent.and_then(|parent| of(parent as usize));
-                    match parent {
-                        Some(parent) => line(&mut seen, parent.origin(), origin, BONE),
-                        None => cross(&mut seen, origin, mark, BONE),
-                    }
-                    // Bones without bones below them are where things are attached.
-                    if !bones.iter().any(|other| other.parent == Some(index as u32)) {
-                        cross(&mut seen, origin, mark, SOCKET);
-                    }
-                }
+        // Vertex mode has no bones.
+        if let (Some(record), Ok(sockets)) = (&record, Sockets::with_model(&self.model)) {
+            let of = |bone: u32| sockets.in_world(Bone::new(bone as u16), record, seconds);
+            if overlays.has(Overlays::BONES) {
+                skeleton(&mut seen, &self.model.meta.bones, mark, of);
+            }
+            for to_world in self.sockets.iter().filter(|_| overlays.has(Overlays::SOCKETS)).filter_map(|bone| of(*bone))
+            {
+                axes(&mut seen, &to_world, SOCKET * bounds.diagonal());
             }
         }
         [hidden, seen]
@@ -279,6 +299,28 @@ impl Subject {
 
 fn line(ends: &mut Vec<LineEnd>, from: Vec3, to: Vec3, color: [f32; 3]) {
     ends.extend([from, to].map(|position| LineEnd { position: position.into(), color }));
+}
+
+/// Bones from parent to child, with crosses where a branch starts or ends. `of`: transform of a bone.
+fn skeleton(ends: &mut Vec<LineEnd>, bones: &[BoneInfo], mark: f32, of: impl Fn(u32) -> Option<Affine3>) {
+    for (index, bone) in (0..).zip(bones) {
+        let Some(origin) = of(index).map(|to_world| to_world.origin()) else { continue };
+        let parent = bone.parent.and_then(&of);
+        if let Some(parent) = &parent {
+            line(ends, parent.origin(), origin, BONE);
+        }
+        if parent.is_none() || !bones.iter().any(|other| other.parent == Some(index)) {
+            cross(ends, origin, mark, BONE);
+        }
+    }
+}
+
+/// The axes x, y and z of a transform in red, green and blue.
+fn axes(ends: &mut Vec<LineEnd>, to_world: &Affine3, size: f32) {
+    for (axis, color) in [(Vec3::X, [1.0, 0.1, 0.1]), (Vec3::Y, [0.15, 0.9, 0.2]), (Vec3::Z, [0.2, 0.4, 1.0])] {
+        let direction = to_world.direction(axis).normalize_or_zero();
+        line(ends, to_world.origin(), to_world.origin() + size * direction, color);
+    }
 }
 
 fn cross(ends: &mut Vec<LineEnd>, at: Vec3, size: f32, color: [f32; 3]) {

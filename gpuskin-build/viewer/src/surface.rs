@@ -15,6 +15,8 @@ pub(crate) enum Colors {
     Materials = 0,
     /// Share of the greatest value: black, blue, red, yellow, white.
     Heat = 1,
+    /// Weight of a mask: from grey to green.
+    Mask = 2,
 }
 
 /// A vertex: displacement in world space, metres, and share of the greatest value, 0..1.

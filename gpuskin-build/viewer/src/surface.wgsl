@@ -5,7 +5,7 @@ struct Surface {
     eye: vec4f,
     to_light: vec4f,
     time: vec2u,
-    // 0: materials, 1: heat.
+    // 0: materials, 1: heat, 2: mask.
     colors: u32,
 }
 
@@ -64,8 +64,10 @@ fn fragment(in: Varyings, @builtin(front_facing) front: bool) -> @location(0) ve
     if (texel.a < paint.alpha_cutoff) {
         discard;
     }
-    if (surface.colors == 1u) {
-        return vec4f((0.75 + 0.25 * dot(normal, surface.to_light.xyz)) * heat(in.share), 1.0);
+    if (surface.colors != 0u) {
+        let weight = mix(vec3f(0.16), vec3f(0.05, 0.75, 0.25), clamp(in.share, 0.0, 1.0));
+        let color = select(weight, heat(in.share), surface.colors == 1u);
+        return vec4f((0.75 + 0.25 * dot(normal, surface.to_light.xyz)) * color, 1.0);
     }
     if (paint.unlit != 0u) {
         return texel;

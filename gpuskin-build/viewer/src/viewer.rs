@@ -50,10 +50,10 @@ pub struct Frame {
     pub level: usize,
     /// Whether the camera is at least as far away as where the level is drawn: where its error is a pixel.
     pub far: bool,
-    /// Bits: 1 bones, 2 bounds, 4 grid, 8 path of root motion.
+    /// Bits: 1 bones, 2 bounds, 4 grid, 8 path of root motion, 16 sockets.
     pub overlays: u32,
     /// Content of the picture, if the model has it: 0 the baked model, 1 the errors of its vertices at the frames of the clip, 2 the
-    /// source, 3 the difference of the source.
+    /// source, 3 the difference of the source, 4 and up the masks.
     pub shown: u32,
     /// Factor by which the difference of the source displaces vertices.
     pub factor: f32,
@@ -109,9 +109,14 @@ impl Viewer {
         self.subject.as_ref().is_some_and(Subject::has_source)
     }
 
+    /// Whether the model has sockets.
+    pub fn has_sockets(&self) -> bool {
+        self.subject.as_ref().is_some_and(Subject::has_sockets)
+    }
+
     /// Draws a frame. Returns four lengths in metres: the distance of the camera from the model's centre, the distance
     /// from which the level is drawn, the length that the brightest colour shows, and the greatest difference of the source;
-    /// -1 if the baked model is shown.
+    /// -1 if the baked model or a mask is shown.
     ///
     /// # Errors
     /// A text, if the device is lost or reported an error.
@@ -155,7 +160,8 @@ impl Viewer {
             0 => Shown::Baked,
             1 => Shown::Errors,
             2 => Shown::Source,
-            _ => Shown::Difference { factor: frame.factor, brightest: frame.brightest },
+            3 => Shown::Difference { factor: frame.factor, brightest: frame.brightest },
+            more => Shown::Mask(more as usize - 4),
         };
         let shown = subject.prepare_surface(&self.gpu, &mut self.renderer, (&camera, eye), frame.seconds, shown)?;
         let subject = &*subject;

@@ -1,6 +1,16 @@
 // The page: overview, one model in detail, diagnostics.
 
-const state = { data: JSON.parse(document.getElementById("data").textContent), model: 0, format: null, online: false };
+const state = {
+  // JSON of the report and what belongs to it, as text and read.
+  text: "", data: null,
+  model: 0, format: null, online: false,
+  // Functions that draw treemaps, by name.
+  draws: new Map(),
+};
+
+function drawMaps() {
+  for (const draw of state.draws.values()) draw();
+}
 
 function worst(model, kind) {
   return model.clips.reduce((best, clip) => (!best || measured(clip[kind].max) > measured(best[kind].max) ? clip : best), null);
@@ -64,10 +74,43 @@ function banner(report) {
     element("div", { class: "diagnostics" }, ...failed.diagnostics.filter((one) => one.severity === "error").map(diagnosticCard)));
 }
 
+// Treemap of models, with a line about what is under the pointer. `draws`: name under which it is drawn again.
+function treemap(models, draws, hintText) {
+  const canvas = element("canvas", { "aria-label": "treemap of bytes by model and kind of data" });
+  const hint = element("div", { class: "hint" }, hintText);
+  let find = () => null;
+  state.draws.set(draws, () => { find = drawTreemap(canvas, models, state.format); });
+  const at = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return find(event.clientX - box.left, event.clientY - box.top);
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const found = at(event);
+    if (found) hint.replaceChildren(...mapText(found));
+  });
+  canvas.addEventListener("click", (event) => {
+    const found = at(event);
+    if (found) pick(state.data.report.models.indexOf(found.item.model));
+  });
+  return [canvas, hint];
+}
+
+// Describes a place of a treemap.
+function mapText({ item, clip, bone, kind, part, size }) {
+  const { model, data } = item;
+  const text = [modelTitle(model), ": " + data.map((one) => one.kind + " " + bytes(one.bytes)).join(", ")];
+  if (clip) {
+    const share = clip.frames / Math.max(1, model.texture.frames);
+    text.push("; clip ", name(clip.name, 60), `: ${counted(clip.frames, "frame", "frames")}, ${digits(100 * share)} % of the frames`);
+    const animation = sum(data.filter((one) => one.kind === "animation").map((one) => one.bytes));
+    if (bone !== undefined) text.push("; bone ", name(bone, 60), `: about ${bytes(Math.round((share * animation) / model.bones.length))}`);
+  }
+  if (part) text.push(`; ${kind} of part ${partName(part)}: ${bytes(size)}`);
+  return text;
+}
+
 function overview(report) {
   if (!report.models.length) return [];
-  const canvas = element("canvas", { "aria-label": "treemap of bytes by model and kind of data" });
-  const hint = element("div", { class: "hint" }, "Area is bytes of files, and within animations frames of clips. Click a model to see it in detail.");
   const totals = new Map();
   for (const model of report.models) for (const data of shipped(model, state.format)) totals.set(data.kind, (totals.get(data.kind) || 0) + data.bytes);
   const keys = KINDS.filter((kind) => totals.has(kind)).map((kind) => {
@@ -86,26 +129,6 @@ function overview(report) {
     });
     choice = element("label", { class: "key" }, "textures as ", select);
   }
-  let find = () => null;
-  const draw = () => { find = drawTreemap(canvas, report.models, state.format); };
-  const at = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return find(event.clientX - box.left, event.clientY - box.top);
-  };
-  canvas.addEventListener("pointermove", (event) => {
-    const found = at(event);
-    if (!found) return;
-    const { item, clip } = found;
-    const share = clip ? digits((100 * clip.frames) / Math.max(1, item.model.texture.frames)) + " % of the frames" : "";
-    hint.replaceChildren(
-      modelTitle(item.model), ": " + item.data.map((data) => data.kind + " " + bytes(data.bytes)).join(", "),
-      ...(clip ? ["; clip ", name(clip.name, 60), `: ${counted(clip.frames, "frame", "frames")}, ${share}`] : []));
-  });
-  canvas.addEventListener("click", (event) => {
-    const found = at(event);
-    if (found) pick(found.item.index);
-  });
-  state.draw = draw;
   const error = (kind) => ({
     title: kind + " error", number: true,
     key: (model) => measured(worst(model, kind)?.[kind].max ?? -1),
@@ -142,7 +165,8 @@ function overview(report) {
   state.rows = rows;
   return [
     element("h2", {}, "Bytes"),
-    element("div", { class: "card map" }, element("div", { class: "maphead" }, ...keys, choice), canvas, hint),
+    element("div", { class: "card map" }, element("div", { class: "maphead" }, ...keys, choice),
+      ...treemap(report.models, "all", "Area is bytes of files: within animations frames of clips and their bones, within meshes parts. Click a model to see it in detail.")),
     element("h2", {}, "Models"),
     report.models.length > 12 ? element("div", { class: "filters" }, search) : null,
     models,
@@ -162,6 +186,7 @@ function showModel() {
   if (!place) return;
   for (const [other, line] of state.rows) line.classList.toggle("picked", other === model);
   place.replaceChildren(...modelDetail(model));
+  state.draws.get("model")?.();
   watchClips();
 }
 
@@ -182,10 +207,18 @@ function modelDetail(model) {
     element("p", { class: "soft" }, line),
     ...facts,
     viewerElement(model, state.model),
+    modelMap(model),
     element("div", { class: "two" }, element("div", {}, element("h3", {}, "Data"), dataTable(model)), element("div", {}, element("h3", {}, "Levels of detail"), levelTable(model))),
     ...candidates(model),
     ...clipSection(model),
   ].filter(Boolean);
+}
+
+// Treemap of one model; `null` if that of all models shows it already.
+function modelMap(model) {
+  state.draws.delete("model");
+  if (state.data.report.models.length < 2) return null;
+  return element("div", { class: "card map" }, ...treemap([model], "model", "Area is bytes of this model."));
 }
 
 function dataTable(model) {
@@ -397,16 +430,22 @@ function render(whole) {
   if (!all.includes(state.format)) state.format = all[0] ?? null;
   state.model = Math.min(state.model, Math.max(0, report.models.length - 1));
   state.rows = new Map();
+  state.draws.clear();
   const page = document.getElementById("page");
   page.replaceChildren(...[
     ...header(report), banner(report), ...changes(), ...overview(report),
     element("section", { id: "model" }), ...diagnostics(),
     element("footer", {}, report.baker),
   ].filter(Boolean));
-  state.draw?.();
+  drawMaps();
   if (!report.models.length) return;
   if (whole === true) showModel();
   else requestAnimationFrame(() => setTimeout(showModel));
+}
+
+function setData(text) {
+  state.data = JSON.parse(text);
+  state.text = text;
 }
 
 // The live preview sends the data of each bake.
@@ -422,14 +461,12 @@ function listen() {
   };
   source.addEventListener("open", () => online(true));
   source.addEventListener("error", () => online(false));
-  // The first event repeats what the page has.
-  let last = document.getElementById("data").textContent;
   source.addEventListener("bake", (event) => {
-    if (event.data === last) return;
-    last = event.data;
+    // The first event repeats what the page has.
+    if (event.data === state.text) return;
     const model = state.data.report.models[state.model];
     const top = window.scrollY;
-    state.data = JSON.parse(event.data);
+    setData(event.data);
     const again = state.data.report.models.findIndex((other) => model && other.name === model.name && other.variant === model.variant);
     state.model = Math.max(0, again);
     render(true);
@@ -437,13 +474,21 @@ function listen() {
   });
 }
 
-const linked = /^#model-(\d+)$/.exec(location.hash);
-if (linked) state.model = Number(linked[1]);
-render();
-let resizing = 0;
-window.addEventListener("resize", () => {
-  cancelAnimationFrame(resizing);
-  resizing = requestAnimationFrame(() => state.draw?.());
+async function start() {
+  setData(new TextDecoder().decode(await unpacked("data")));
+  const linked = /^#model-(\d+)$/.exec(location.hash);
+  if (linked) state.model = Number(linked[1]);
+  render();
+  let resizing = 0;
+  window.addEventListener("resize", () => {
+    cancelAnimationFrame(resizing);
+    resizing = requestAnimationFrame(drawMaps);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => render(true));
+  if (state.data.live) listen();
+}
+
+start().catch((error) => {
+  const text = "The report cannot be shown: " + (error.message ?? error) + ". The same numbers are in the JSON report: gpuskin bake --report FILE.json";
+  document.getElementById("page").replaceChildren(element("p", {}, text));
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => render(true));
-if (state.data.live) listen();

@@ -1,4 +1,5 @@
-// Treemap of bytes: models, in each model the kinds of data, and in its animation the clips.
+// Treemap of bytes: models, in each model the kinds of data, in its animation the clips with their bones, and in its mesh
+// the parts.
 
 const KINDS = ["animation", "vertices", "indices", "levels of detail", "rest pose", "other", "textures"];
 const KIND_COLORS = { "levels of detail": "levels", "rest pose": "rest" };
@@ -48,7 +49,14 @@ function squarify(items, x, y, width, height, place) {
   }
 }
 
-// Draws the treemap. Returns a function from a position to the model and the clip there.
+// Least area of a cell within clips and meshes, in square pixels.
+const MIN_CELL = 30;
+
+function partName({ part }) {
+  return part === null ? "always visible" : plain(part, 40);
+}
+
+// Draws the treemap. Returns a function from a position to the model there, with its clip and bone or kind and part.
 function drawTreemap(canvas, models, format) {
   const width = canvas.clientWidth, height = Math.max(220, Math.min(440, Math.round(width * 0.36)));
   const scale = window.devicePixelRatio || 1;
@@ -73,16 +81,45 @@ function drawTreemap(canvas, models, format) {
     while (context.measureText(shown).width > most && shown.length > 1) shown = shown.slice(0, -2) + "\u2026";
     if (shown.length > 1) context.fillText(shown, x, y);
   };
-  // Clips by their number of frames. The kind and the bytes are written above them.
+  const outline = (shade, x, y, w, h) => {
+    context.strokeStyle = `rgb(255 255 255 / ${shade}%)`;
+    context.strokeRect(x + 0.5, y + 0.5, Math.max(0, w - 1), Math.max(0, h - 1));
+  };
+  // The kind and the bytes are written above the cells.
+  const below = (h) => (h > 60 ? 34 : 0);
+  // Bones share a clip in equal parts: each is a row of the texture.
+  const drawBones = (item, clip, x, y, w, h) => {
+    const { bones, vertex_mode: vertices } = item.model;
+    const head = h > 40 ? 18 : 0;
+    if (vertices || w * (h - head) < MIN_CELL * bones.length) return;
+    squarify(bones.map((bone) => ({ bone, size: 1 })), x, y + head, w, h - head, ({ bone }, x, y, w, h) => {
+      outline(16, x, y, w, h);
+      context.fillStyle = "rgb(255 255 255 / 80%)";
+      if (h > 14) write(plain(bone, 40), x + 4, y + 11, w - 8);
+      placed.push({ item, clip, bone, x, y, w, h });
+    });
+  };
+  // Clips by their number of frames.
   const drawClips = (item, x, y, w, h) => {
     const clips = item.model.clips.map((clip) => ({ clip, size: clip.frames })).sort((a, b) => b.size - a.size);
-    const head = h > 60 ? 34 : 0;
+    const head = below(h);
     squarify(clips, x, y + head, w, h - head, ({ clip }, x, y, w, h) => {
-      context.strokeStyle = "rgb(255 255 255 / 35%)";
-      context.strokeRect(x + 0.5, y + 0.5, Math.max(0, w - 1), Math.max(0, h - 1));
+      outline(35, x, y, w, h);
       context.fillStyle = "#fff";
       if (head && h > 18) write(plain(clip.name, 40), x + 5, y + 14, w - 10);
+      drawBones(item, clip, x, y, w, h);
       placed.push({ item, clip, x, y, w, h });
+    });
+  };
+  const drawParts = (item, kind, x, y, w, h) => {
+    const parts = (item.model.part_bytes ?? []).map((part) => ({ part, size: part[kind] ?? 0 })).sort((a, b) => b.size - a.size);
+    const head = below(h);
+    if (w * (h - head) < MIN_CELL * parts.length) return;
+    squarify(parts, x, y + head, w, h - head, ({ part, size }, x, y, w, h) => {
+      outline(35, x, y, w, h);
+      context.fillStyle = "#fff";
+      if (head && h > 18) write(partName(part), x + 5, y + 14, w - 10);
+      placed.push({ item, kind, part, size, x, y, w, h });
     });
   };
   squarify(items, 0, 0, width, height, (item, x, y, w, h) => {
@@ -105,8 +142,9 @@ function drawTreemap(canvas, models, format) {
       if (h > 18) write(one.kind, x + 5, y + 14, w - 10);
       if (h > 34) write(bytes(one.bytes), x + 5, y + 28, w - 10);
       if (one.kind === "animation" && w > 8 && h > 8) drawClips(item, x, y, w - 1, h - 1);
+      else if (w > 8 && h > 8) drawParts(item, one.kind, x, y, w - 1, h - 1);
     });
-    placed.push({ item, clip: null, x, y, w, h });
+    placed.push({ item, x, y, w, h });
   });
   return (x, y) => placed.find((at) => x >= at.x && x < at.x + at.w && y >= at.y && y < at.y + at.h) ?? null;
 }

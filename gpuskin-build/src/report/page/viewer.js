@@ -1,9 +1,10 @@
 // The model, drawn by the runtime within the page.
 
-// Contents of the picture, in the order of the program's numbers.
+// Contents of the picture, in the order of the program's numbers. Masks follow.
 const SHOWN = ["as baked", "errors", "source", "source - baked"];
-const [BAKED, ERRORS, SOURCE, DIFFERENCE] = [0, 1, 2, 3];
-const OVERLAYS = [["bones", 1], ["bounds", 2], ["grid", 4], ["root motion", 8]];
+const [BAKED, ERRORS, SOURCE, DIFFERENCE, MASKS] = [0, 1, 2, 3, 4];
+const OVERLAYS = [["bones", 1], ["bounds", 2], ["grid", 4], ["root motion", 8], ["sockets", 16]];
+const SOCKETS = OVERLAYS.findIndex(([what]) => what === "sockets");
 const viewer = {
   // The program's Viewer, once it is open; a promise of it; and why there is none.
   program: null, opening: null, failure: null,
@@ -14,27 +15,18 @@ const viewer = {
   yaw: 0.6, pitch: 0.18, zoom: 1, last: 0, frame: null, elements: null,
 };
 
-function inflate(bytes) {
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-}
-
-function fromBase64(text) {
-  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-}
-
 async function modelBytes(index) {
   if (state.data.live) {
     const response = await fetch("model/" + index);
     if (!response.ok) throw new Error("the server has no such model");
-    return new Uint8Array(await inflate(await response.arrayBuffer()));
+    return inflate(new Uint8Array(await response.arrayBuffer()));
   }
-  return new Uint8Array(await inflate(fromBase64(document.getElementById("model-data-" + index).textContent)));
+  return unpacked("model-data-" + index);
 }
 
 async function openProgram() {
   if (!navigator.gpu) throw new Error("this browser has no WebGPU");
-  const program = await inflate(fromBase64(document.getElementById("viewer-program").textContent));
-  await wasm_bindgen({ module_or_path: program });
+  await wasm_bindgen({ module_or_path: (await unpacked("viewer-program")).buffer });
   viewer.frame = new wasm_bindgen.Frame();
   viewer.program = await wasm_bindgen.Viewer.open(viewer.canvas);
 }
@@ -70,7 +62,7 @@ function makeViewer() {
   const clips = element("select", { "aria-label": "clip" });
   const levels = element("select", { "aria-label": "level of detail" });
   const far = element("input", { type: "checkbox" });
-  const looks = element("select", { "aria-label": "what is shown" }, ...SHOWN.map((what, look) => element("option", { value: String(look) }, what)));
+  const looks = element("select", { "aria-label": "what is shown" });
   const power = element("input", { type: "range", min: "0", max: "3", step: "0.05", value: String(viewer.power), "aria-label": "factor of the difference" });
   const factor = element("label", { class: "key", hidden: true }, power, element("span"));
   const play = element("button", { type: "button" }, "Pause");
@@ -79,11 +71,12 @@ function makeViewer() {
   const time = element("input", { type: "range", min: "0", max: "1", step: "any", value: "0", "aria-label": "time" });
   const marks = element("div", { class: "viewer-marks" });
   const facts = element("div", { class: "facts" });
-  const overlays = OVERLAYS.map(([what, bit]) => {
+  const boxes = OVERLAYS.map(([, bit]) => {
     const box = element("input", { type: "checkbox", checked: (viewer.overlays & bit) !== 0 });
     box.addEventListener("change", () => { viewer.overlays ^= bit; });
-    return element("label", { class: "key" }, box, " " + what);
+    return box;
   });
+  const overlays = OVERLAYS.map(([what], i) => element("label", { class: "key" }, boxes[i], " " + what));
   clips.addEventListener("change", () => { viewer.clip = Number(clips.value); viewer.seconds = 0; showTimeline(); });
   levels.addEventListener("change", () => { viewer.level = Number(levels.value); });
   looks.addEventListener("change", () => { viewer.look = Number(looks.value); showFactor(); });
@@ -137,7 +130,7 @@ function makeViewer() {
     element("div", { class: "maphead" }, clips, looks, factor, levels, element("label", { class: "key" }, far, " at its distance"), ...overlays),
     facts);
   requestAnimationFrame(drawViewer);
-  return { root, message, clips, looks, factor, levels, far, time, marks, facts };
+  return { root, message, clips, looks, factor, levels, far, time, marks, facts, boxes };
 }
 
 function zoomBy(factor) {
@@ -150,13 +143,16 @@ function showFactor() {
   factor.lastChild.textContent = digits(10 ** viewer.power) + " x";
 }
 
-// Offers the contents that the program can show of the model.
+// Offers the contents and overlays that the program can show of the model.
 function showLooks() {
-  const { looks } = viewer.elements;
+  const { looks, boxes } = viewer.elements;
   const source = viewer.program.has_source();
-  if (!source && viewer.look >= SOURCE) viewer.look = BAKED;
+  const all = [...SHOWN, ...viewer.model.masks.map((mask) => "mask " + plain(mask.name, 40))];
+  if ((!source && [SOURCE, DIFFERENCE].includes(viewer.look)) || viewer.look >= all.length) viewer.look = BAKED;
+  looks.replaceChildren(...all.map((what, look) => element("option", { value: String(look) }, what)));
   for (const look of [SOURCE, DIFFERENCE]) looks.options[look].disabled = !source;
   looks.value = String(viewer.look);
+  boxes[SOCKETS].disabled = !viewer.program.has_sockets();
   showFactor();
 }
 
@@ -164,7 +160,11 @@ function showLooks() {
 function lookText(brightest, difference) {
   if (viewer.look === BAKED) {
     if (viewer.program.has_source()) return "";
-    return " \u00b7 the report has no source poses of " + (viewer.model.vertex_mode ? "models in vertex mode" : "this model: it is too large");
+    return " \u00b7 the report has no source poses of this model: it is too large";
+  }
+  if (viewer.look >= MASKS) {
+    const { name: mask, bones } = viewer.model.masks[viewer.look - MASKS];
+    return ` \u00b7 weight of the ${counted(bones, "bone", "bones")} of mask ${plain(mask, 40)}: grey 0, green 1`;
   }
   if (viewer.look === ERRORS && brightest < 0) return " \u00b7 no errors of vertices";
   const colors = `: black 0, blue, red, yellow, white ${length(brightest)}`;

@@ -84,7 +84,7 @@ let wasm_bindgen = (function(exports) {
             return ret >>> 0;
         }
         /**
-         * Bits: 1 bones, 2 bounds, 4 grid, 8 path of root motion.
+         * Bits: 1 bones, 2 bounds, 4 grid, 8 path of root motion, 16 sockets.
          * @returns {number}
          */
         get overlays() {
@@ -109,7 +109,7 @@ let wasm_bindgen = (function(exports) {
         }
         /**
          * Content of the picture, if the model has it: 0 the baked model, 1 the errors of its vertices at the frames of the clip, 2 the
-         * source, 3 the difference of the source.
+         * source, 3 the difference of the source, 4 and up the masks.
          * @returns {number}
          */
         get shown() {
@@ -182,7 +182,7 @@ let wasm_bindgen = (function(exports) {
             wasm.__wbg_set_frame_level(this.__wbg_ptr, arg0);
         }
         /**
-         * Bits: 1 bones, 2 bounds, 4 grid, 8 path of root motion.
+         * Bits: 1 bones, 2 bounds, 4 grid, 8 path of root motion, 16 sockets.
          * @param {number} arg0
          */
         set overlays(arg0) {
@@ -204,7 +204,7 @@ let wasm_bindgen = (function(exports) {
         }
         /**
          * Content of the picture, if the model has it: 0 the baked model, 1 the errors of its vertices at the frames of the clip, 2 the
-         * source, 3 the difference of the source.
+         * source, 3 the difference of the source, 4 and up the masks.
          * @param {number} arg0
          */
         set shown(arg0) {
@@ -260,7 +260,7 @@ let wasm_bindgen = (function(exports) {
         /**
          * Draws a frame. Returns four lengths in metres: the distance of the camera from the model's centre, the distance
          * from which the level is drawn, the length that the brightest colour shows, and the greatest difference of the source;
-         * -1 if the baked model is shown.
+         * -1 if the baked model or a mask is shown.
          *
          * # Errors
          * A text, if the device is lost or reported an error.
@@ -276,6 +276,14 @@ let wasm_bindgen = (function(exports) {
             var v1 = getArrayF32FromWasm0(ret[0], ret[1]).slice();
             wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
             return v1;
+        }
+        /**
+         * Whether the model has sockets.
+         * @returns {boolean}
+         */
+        has_sockets() {
+            const ret = wasm.viewer_has_sockets(this.__wbg_ptr);
+            return ret !== 0;
         }
         /**
          * Whether the report has the source's poses of the model.
@@ -1513,33 +1521,33 @@ let wasm_bindgen = (function(exports) {
                 arg0.writeTexture(arg1, getArrayU8FromWasm0(arg2, arg3), arg4, arg5);
             }, arguments); },
             __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 171, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 172, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
                 const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h2a3099ec6d2740d7);
                 return ret;
             },
             __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUDevice")], shim_idx: 111, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUDevice")], shim_idx: 112, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
                 const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7);
                 return ret;
             },
             __wbindgen_generic_0000000000000003: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUDeviceLostInfo")], shim_idx: 110, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUDeviceLostInfo")], shim_idx: 111, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
                 const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a);
                 return ret;
             },
             __wbindgen_generic_0000000000000004: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUUncapturedErrorEvent")], shim_idx: 110, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_37);
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("GPUUncapturedErrorEvent")], shim_idx: 111, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_38);
                 return ret;
             },
             __wbindgen_generic_0000000000000005: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("any")], shim_idx: 111, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_38);
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("any")], shim_idx: 112, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39);
                 return ret;
             },
             __wbindgen_generic_0000000000000006: function(arg0, arg1) {
-                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("undefined")], shim_idx: 111, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39);
+                // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [NamedExternref("undefined")], shim_idx: 112, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+                const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_40);
                 return ret;
             },
             __wbindgen_generic_0000000000000007: function(arg0) {
@@ -1576,8 +1584,8 @@ let wasm_bindgen = (function(exports) {
         wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a(arg0, arg1, arg2);
     }
 
-    function wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_37(arg0, arg1, arg2) {
-        wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_37(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_38(arg0, arg1, arg2) {
+        wasm.wasm_bindgen__convert__closures_____invoke__haf38d1c7cdebec0a_38(arg0, arg1, arg2);
     }
 
     function wasm_bindgen__convert__closures_____invoke__h2a3099ec6d2740d7(arg0, arg1, arg2) {
@@ -1594,15 +1602,15 @@ let wasm_bindgen = (function(exports) {
         }
     }
 
-    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_38(arg0, arg1, arg2) {
-        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_38(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39(arg0, arg1, arg2) {
+        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39(arg0, arg1, arg2);
         if (ret[1]) {
             throw takeFromExternrefTable0(ret[0]);
         }
     }
 
-    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39(arg0, arg1, arg2) {
-        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_39(arg0, arg1, arg2);
+    function wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_40(arg0, arg1, arg2) {
+        const ret = wasm.wasm_bindgen__convert__closures_____invoke__h45d6fa1f88697ca7_40(arg0, arg1, arg2);
         if (ret[1]) {
             throw takeFromExternrefTable0(ret[0]);
         }
