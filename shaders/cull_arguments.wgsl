@@ -55,7 +55,7 @@ fn gpuskin_write(thread: u32, sets: vec2<u32>, slots_taken: u32, last: bool) {
         gpuskin_lists[list] = 0u;
     }
     if (full && last && cached_poses != 0u) {
-        for (var i = thread; i < gpuskin_parameters.cache_samples; i += 64u) {
+        for (var i = thread; i < gpuskin_parameters.cache_entries; i += 64u) {
             gpuskin_lists[gpuskin_parameters.cache_at + i] = 0u;
         }
         if (thread == 0u) {

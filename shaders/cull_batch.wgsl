@@ -16,7 +16,7 @@
 @group(0) @binding(5) var<storage, read_write> gpuskin_lists: array<atomic<u32>>;
 // Playback records of all crowds, three vectors per instance.
 @group(0) @binding(6) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;
-// Bounds of all crowds: GpuskinBounds in cull_single.wgsl, with as many clips as there are.
+// Bounds of all crowds: GpuskinBounds in cull_bounds_uniform.wgsl, with as many clips as there are.
 @group(0) @binding(7) var<storage, read> gpuskin_bounds: array<vec4<u32>>;
 // Per workgroup: number of its crowd, and of its first instance in the crowd.
 @group(0) @binding(8) var<storage, read> gpuskin_groups: array<vec2<u32>>;

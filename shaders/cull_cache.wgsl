@@ -27,7 +27,7 @@ fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
     let position = gpuskin_multiply(phase.value, steps);
     let nearest = select(position.x + (position.y >> 31u), steps, phase.ended);
     let step = 0xffffffffu / steps + 1u;
-    return GpuskinSharedPose(select(nearest * step, 0xffffffffu, nearest == steps), (word & 0x1ffffu) + nearest, true);
+    return GpuskinSharedPose(select(nearest * step, 0xffffffffu, nearest == steps), (word & 0x1ffffu) * gpuskin_sample_alignment + nearest, true);
 }
 
 // Writes the playback record of an instance to a slot, so that the palette pass evaluates it there.

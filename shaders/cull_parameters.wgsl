@@ -27,7 +27,7 @@ struct GpuskinCullParameters {
     cached_poses: u32,
     // Word offset of the cache slots, one per sample.
     cache_at: u32,
-    cache_samples: u32,
+    cache_entries: u32,
     // Not used, zero.
     reserved: u32,
     // LOD errors in metres, ascending, four per vector.

@@ -1,23 +1,7 @@
 // Bindings of the culling passes of a single crowd, and its addresses in them. Counterpart:
 // cull_batch.wgsl.
 
-// Bounds of a model's clips. CPU reference: pack_bounds in gpuskin-rt/src/cull.rs.
-struct GpuskinBounds {
-    // Minimum corner of the bounds of all clips, model space, metres.
-    minimum: vec3<f32>,
-    // Distance by which layers extend the bounds, metres.
-    layered: f32,
-    extent: vec3<f32>,
-    // Largest error of a shared pose over all clips, metres; 0 if it does not matter.
-    error: f32,
-    // Per clip: minimum and maximum of x, y and z in one word each, 16 bits each, as fractions of
-    // minimum and extent. Fourth word: number of the clip's first sample, 17 bits; power of two
-    // that divides `error` to give the clip's own error, 3 bits; number of grid steps.
-    clips: array<vec4<u32>, 1018>,
-}
-
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinCullParameters;
-@group(0) @binding(1) var<uniform> gpuskin_bounds: GpuskinBounds;
 @group(0) @binding(2) var<uniform> gpuskin_views: array<GpuskinCullView, gpuskin_max_views>;
 // Place records, two vectors per instance.
 @group(0) @binding(3) var<storage, read> gpuskin_places: array<vec4<u32>>;
@@ -43,20 +27,6 @@ fn gpuskin_first_instance() -> u32 {
 // Number of a thread's instance in the crowd.
 fn gpuskin_thread_instance(group: vec3<u32>, groups: vec3<u32>, thread: u32) -> u32 {
     return (group.y * groups.x + group.x) * gpuskin_group_size + thread;
-}
-
-// Words of a clip's bounds.
-fn gpuskin_clip_bounds(clip: u32) -> vec4<u32> {
-    return gpuskin_bounds.clips[clip];
-}
-
-fn gpuskin_model_bounds() -> GpuskinModelBounds {
-    return GpuskinModelBounds(
-        gpuskin_bounds.minimum,
-        gpuskin_bounds.layered,
-        gpuskin_bounds.extent,
-        gpuskin_bounds.error,
-    );
 }
 
 // Index of the length of a list.

@@ -26,7 +26,7 @@ fn gpuskin_rate(mantissa: u32, shift: u32, negative: bool) -> vec2<u32> {
     return select(rate, vec2<u32>(~rate.x + u32(rate.y == 0u), ~rate.y + 1u), negative);
 }
 
-// Clip word of GpuskinPlayback, from 10 bits of index and the bits for play once and ping-pong.
+// Clip word of GpuskinPlayback, from 14 bits of index and the bits for play once and ping-pong.
 fn gpuskin_unpack_clip(word: u32) -> u32 {
     return gpuskin_get_clip(word) | (gpuskin_get_once(word) << 31u) | (gpuskin_get_ping_pong(word) << 30u);
 }

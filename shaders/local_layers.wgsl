@@ -74,7 +74,7 @@ fn gpuskin_find_pose_blend(thread: u32, base: GpuskinInstance, slot: u32, time: 
         instance = gpuskin_playing(a.xy, a.zw, b.xy, gpuskin_layer_vector(at + 2u));
         let curve = gpuskin_get_weight_curve(b.x);
         sample.weight = gpuskin_layer_weight(b.z, b.w, curve, gpuskin_seconds_since_start(instance, time));
-        sample.weight *= gpuskin_fade_out(gpuskin_get_layer_fade_out(b.x), a.z, curve, instance.playback, time);
+        sample.weight *= gpuskin_fade_out(gpuskin_get_layer_fade_out(instance.sources.w >> 16u), a.z, curve, instance.playback, time);
         sample.mask = gpuskin_get_mask(b.x);
     }
     var playback = instance.playback;

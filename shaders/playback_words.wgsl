@@ -9,5 +9,6 @@ fn gpuskin_playing_instance(number: u32) -> GpuskinInstance {
 
 // Number of the layer set of an instance, from 1 up; 0: none.
 fn gpuskin_layer_set_of(number: u32) -> u32 {
-    return gpuskin_get_layer_set(gpuskin_playbacks[number * 3u + 1u].x);
+    let last = gpuskin_playbacks[number * 3u + 2u].y >> 16u;
+    return (gpuskin_get_layer_set_high(last) << 16u) | gpuskin_get_layer_set_low(gpuskin_playbacks[number * 3u + 1u].x);
 }

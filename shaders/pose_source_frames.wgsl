@@ -25,10 +25,6 @@ fn gpuskin_blended_clip(pose: GpuskinPoseSource, i: u32) -> GpuskinFramePair {
     return pose.older_fading;
 }
 
-fn gpuskin_frames(playback: GpuskinPlayback, time: vec2<u32>) -> GpuskinFramePair {
-    return gpuskin_frame_pair(playback, gpuskin_model.clips[playback.clip & gpuskin_clip_mask], time);
-}
-
 fn gpuskin_pose_source(input: GpuskinInput, instance: GpuskinInstance, time: vec2<u32>) -> GpuskinPoseSource {
     let current = gpuskin_frames(instance.playback, time);
     var pose = GpuskinPoseSource(current, current, current, gpuskin_weight(instance, time), 0.0, 2u);

@@ -132,13 +132,15 @@ fn gpuskin_play(
     time: vec2<u32>,
 ) -> GpuskinPlaybackRecord {
     let now = gpuskin_rebase(record, time);
-    let flags = (clip & 0x3ffu) | (u32((clip & gpuskin_once) != 0u) << 10u) | (u32((clip & gpuskin_ping_pong) != 0u) << 11u);
+    let flags = (clip & 0x3fffu) | (u32((clip & gpuskin_once) != 0u) << 14u) | (u32((clip & gpuskin_ping_pong) != 0u) << 15u);
+    // Upper bits of the number of the layer set.
+    let layer_set = now.source_1.y & 0x780000u;
     var next = GpuskinPlaybackRecord(
         time,
         vec2<u32>(gpuskin_pack_rate(rate, 26u), phase),
-        vec2<u32>((now.clip_fade.x & 0xfffff000u) | flags, 0xffffu),
+        vec2<u32>((now.clip_fade.x & 0xffff0000u) | flags, 0xffffu),
         vec2<u32>(0u),
-        vec2<u32>(0u),
+        vec2<u32>(0u, layer_set),
         now.custom,
     );
     if (!(seconds > 0.0)) {
@@ -146,7 +148,7 @@ fn gpuskin_play(
     }
     let instance = gpuskin_playing_record(now);
     let fading = gpuskin_pack_rate(instance.playback.rate, 10u);
-    let current = vec2<u32>((now.clip_fade.x & 0xfffu) | (fading << 16u), gpuskin_round_phase(now.rate_phase.y));
+    let current = vec2<u32>((now.clip_fade.x & 0xffffu) | (fading << 16u), gpuskin_round_phase(now.rate_phase.y));
     next.source_0 = current;
     let weight = gpuskin_weight(instance, time);
     if (weight < 1.0) {
@@ -174,7 +176,7 @@ fn gpuskin_play(
         }
         let share = u32(weight_1 / (weight_0 + weight_1) * 65535.0 + 0.5);
         next.source_0 = vec2<u32>(first.x, (first.y & 0xffffu) | (share << 16u));
-        next.source_1 = vec2<u32>(second.x, second.y & 0xffffu);
+        next.source_1 = vec2<u32>(second.x, (second.y & 0xffffu) | layer_set);
     }
     // A smooth curve.
     next.source_1.y |= 0x10000u;

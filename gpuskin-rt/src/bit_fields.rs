@@ -52,13 +52,15 @@ macro_rules! bit_fields {
 // Name in WGSL: shift, number of bits.
 bit_fields! {
     /// Word 4 of a playback record, and the first half-word of a fading clip: index of the clip.
-    CLIP, "clip": 0, 10;
+    CLIP, "clip": 0, 14;
     /// Word 4 of a playback record, and the first half-word of a fading clip: the clip plays once.
-    ONCE, "once": 10, 1;
+    ONCE, "once": 14, 1;
     /// Word 4 of a playback record, and the first half-word of a fading clip: the clip reverses at its ends.
-    PING_PONG, "ping_pong": 11, 1;
-    /// Word 4 of a playback record: number of the layer set, 0 for none.
-    LAYER_SET, "layer_set": 12, 20;
+    PING_PONG, "ping_pong": 15, 1;
+    /// Word 4 of a playback record: lower bits of the number of the layer set, 0 for none.
+    LAYER_SET_LOW, "layer_set_low": 16, 16;
+    /// Last half-word of a playback record: upper bits of the number of the layer set.
+    LAYER_SET_HIGH, "layer_set_high": 3, 4;
     /// Word 2 of a playback record: mantissa of the playback rate.
     RATE, "rate_mantissa": 0, 26;
     /// Word 2 of a playback record: left shift of the mantissa.
@@ -80,11 +82,11 @@ bit_fields! {
     /// Last half-word of a playback record: the instance is paused.
     PAUSED, "paused": 2, 1;
     /// Word 4 of a layer: index of the mask plus 1.
-    MASK, "mask": 12, 9;
+    MASK, "mask": 16, 9;
     /// Word 4 of a layer: curve of the weight.
-    WEIGHT_CURVE, "weight_curve": 21, 2;
-    /// Word 4 of a layer: fade-out at the end of the clip.
-    FADE_OUT, "layer_fade_out": 23, 9;
+    WEIGHT_CURVE, "weight_curve": 25, 2;
+    /// Last half-word of a layer: fade-out at the end of the clip.
+    FADE_OUT, "layer_fade_out": 3, 9;
     /// Word 28 of a layer set: kind of the live bones.
     LIVE_KIND, "live_kind": 0, 2;
     /// Word 28 of a layer set: curve of the weight of live bones.
@@ -113,9 +115,10 @@ mod tests {
     #[test]
     fn fields_of_a_word_do_not_overlap() {
         for word in [
-            &[CLIP, ONCE, PING_PONG, LAYER_SET][..],
-            &[CLIP, ONCE, PING_PONG, MASK, WEIGHT_CURVE, FADE_OUT],
-            &[FADE_CURVE, PAUSED],
+            &[CLIP, ONCE, PING_PONG, LAYER_SET_LOW][..],
+            &[CLIP, ONCE, PING_PONG, MASK, WEIGHT_CURVE],
+            &[FADE_CURVE, PAUSED, LAYER_SET_HIGH],
+            &[FADE_CURVE, PAUSED, FADE_OUT],
             &[RATE, RATE_SHIFT, RATE_SIGN],
             &[FADING_RATE, FADING_RATE_SHIFT, FADING_RATE_SIGN],
             &[FADE_RATE, FADE_RATE_SHIFT],
@@ -132,15 +135,16 @@ mod tests {
     #[test]
     fn values_are_set_and_read() {
         let word = MASK.with(u32::MAX, 0x155);
-        assert_eq!((MASK.of(word), CLIP.of(word), FADE_OUT.of(word)), (0x155, 0x3ff, 0x1ff));
-        assert_eq!(LAYER_SET.word(u32::MAX), LAYER_SET.mask());
+        assert_eq!((MASK.of(word), CLIP.of(word), WEIGHT_CURVE.of(word)), (0x155, 0x3fff, 3));
+        assert_eq!(LAYER_SET_LOW.word(u32::MAX), LAYER_SET_LOW.mask());
         assert_eq!(INVISIBLE.mask(), 1 << 31);
     }
 
     #[test]
     fn wgsl_has_a_function_per_field() {
         let text = wgsl();
-        assert!(text.contains("fn gpuskin_get_layer_set(word: u32) -> u32 {\n    return (word >> 12u) & 0xfffffu;\n}"));
+        let low = "fn gpuskin_get_layer_set_low(word: u32) -> u32 {\n    return (word >> 16u) & 0xffffu;\n}";
+        assert!(text.contains(low));
         assert_eq!(text.matches("fn ").count(), ALL.len());
     }
 }

@@ -23,16 +23,16 @@ use core::fmt::Write;
 
 use glam::Vec3;
 
-use crate::cull::BOUNDS_HEADER;
+use crate::cull::{BOUNDS_HEADER, SAMPLE_ALIGNMENT};
 use crate::shader::{self, Variant};
 use crate::vertex::{from_octahedral, octahedral};
 use crate::{InstanceRecord, Time};
 
 /// Greatest number of steps per clip. A clip that would have more is not shared.
 pub const MAX_STEPS: u32 = 0xfff;
-/// Greatest number of samples of all clips of a model together. Clips beyond the limit are not
-/// shared.
-pub const MAX_CACHE_SAMPLES: u32 = 1 << 17;
+/// Greatest number of cache entries of all clips of a model together: a sample each, and per clip up to
+/// `SAMPLE_ALIGNMENT - 1` that stay empty. Clips beyond the limit are not shared.
+pub const MAX_CACHE_SAMPLES: u32 = SAMPLE_ALIGNMENT << 17;
 /// Size of a cached vertex, bytes.
 pub const CACHED_VERTEX_BYTES: u64 = 16;
 /// Compute entry point of [`fill`]: threads along x are vertices, workgroups along y are poses.
@@ -53,22 +53,26 @@ pub fn steps(duration: f32, grid: f32) -> u32 {
 }
 
 /// Writes the [`steps`] and sharing errors of all clips into words of
-/// [`pack_bounds`](crate::cull::pack_bounds); returns the number of samples of all clips.
+/// [`pack_bounds`](crate::cull::pack_bounds); returns the number of samples of all clips, and the number of cache entries:
+/// the first sample of each clip is a multiple of [`SAMPLE_ALIGNMENT`].
 ///
 /// `clips`: steps, and the error of showing the nearest sample, metres at scale 1; 0 if the error
 /// does not matter. Errors are rounded up to the greatest one divided by a power of two.
-pub fn set_steps(bounds: &mut [u32], clips: &[(u32, f32)]) -> u32 {
-    let Some((header, words)) = bounds.split_at_mut_checked(BOUNDS_HEADER) else { return 0 };
+pub fn set_steps(bounds: &mut [u32], clips: &[(u32, f32)]) -> [u32; 2] {
+    let Some((header, words)) = bounds.split_at_mut_checked(BOUNDS_HEADER) else { return [0; 2] };
     let greatest = clips.iter().map(|(_, off)| *off).fold(0.0, f32::max);
     header[BOUNDS_HEADER - 1] = greatest.to_bits();
-    let mut samples = 0;
+    let (mut samples, mut entries) = (0, 0_u32);
     for (clip, &(steps, off)) in words.as_chunks_mut::<4>().0.iter_mut().zip(clips) {
-        let fits = steps > 0 && steps <= MAX_STEPS && samples + steps < MAX_CACHE_SAMPLES;
+        let first = entries.next_multiple_of(SAMPLE_ALIGNMENT);
+        let fits = steps > 0 && steps <= MAX_STEPS && first + steps < MAX_CACHE_SAMPLES;
         let halvings = (1..8).take_while(|halvings| off * (1 << halvings) as f32 <= greatest).count() as u32;
-        clip[3] = if fits { steps << 20 | halvings << 17 | samples } else { 0 };
-        samples += if fits { steps + 1 } else { 0 };
+        clip[3] = if fits { steps << 20 | halvings << 17 | (first / SAMPLE_ALIGNMENT) } else { 0 };
+        if fits {
+            (samples, entries) = (samples + steps + 1, first + steps + 1);
+        }
     }
-    samples
+    [samples, entries]
 }
 
 /// Returns the sample that an instance shares: its index among the samples of all clips, and a copy
@@ -96,7 +100,7 @@ pub fn shared_pose(
     let position = u64::from(phase) * u64::from(steps);
     let nearest = if ended { steps } else { (position >> 32) as u32 + (position as u32 >> 31) };
     let offset = if nearest == steps { u32::MAX } else { nearest * step(steps) };
-    Some(((word & 0x1_ffff) + nearest, instance.frozen(offset)))
+    Some(((word & 0x1_ffff) * SAMPLE_ALIGNMENT + nearest, instance.frozen(offset)))
 }
 
 /// Returns the length of a step, 0.32 fixed point of the clip's length. With a single step the
@@ -172,26 +176,27 @@ mod tests {
 
     const DURATIONS: [f32; 4] = [1.0, 0.0, 1e6, 0.7];
 
-    fn words() -> (Vec<u32>, u32) {
+    fn words() -> (Vec<u32>, u32, u32) {
         let mut words = vec![0; BOUNDS_HEADER + 4 * DURATIONS.len()];
-        let samples = set_steps(&mut words, &DURATIONS.map(|duration| (steps(duration, 0.1), 0.0)));
-        (words, samples)
+        let [samples, entries] = set_steps(&mut words, &DURATIONS.map(|duration| (steps(duration, 0.1), 0.0)));
+        (words, samples, entries)
     }
 
     #[test]
     fn number_of_samples_follows_clip_length() {
-        let (words, samples) = words();
+        let (words, samples, entries) = words();
         let of =
             |clip: usize| (words[BOUNDS_HEADER + 4 * clip + 3] >> 20, words[BOUNDS_HEADER + 4 * clip + 3] & 0x1_ffff);
         // A clip that is too long has no samples.
-        assert_eq!([of(0), of(1), of(2), of(3)], [(10, 0), (1, 11), (0, 0), (7, 13)]);
-        assert_eq!(samples, 21);
+        assert_eq!([of(0), of(1), of(2), of(3)], [(10, 0), (1, 2), (0, 0), (7, 3)]);
+        assert_eq!([samples, entries], [21, 32]);
         for grid in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             assert_eq!(steps(1.0, grid), u32::from(grid == f32::INFINITY), "{grid}");
         }
         let mut many = vec![0; BOUNDS_HEADER + 4 * 1000];
-        assert!(set_steps(&mut many, &[(4095, 0.0); 1000]) <= MAX_CACHE_SAMPLES);
-        assert_eq!(set_steps(&mut [0; 3], &[(1, 0.0)]), 0);
+        let [samples, entries] = set_steps(&mut many, &[(4095, 0.0); 1000]);
+        assert!(entries <= MAX_CACHE_SAMPLES && samples == 256 * 4096);
+        assert_eq!(set_steps(&mut [0; 3], &[(1, 0.0)]), [0, 0]);
     }
 
     /// An instance keeps a pose of its own where the sharing error, rounded up, would be visible.
@@ -215,7 +220,7 @@ mod tests {
     /// A shared sample is at most half a step away, and both ends of a clip are samples.
     #[test]
     fn instance_shares_nearest_sample() {
-        let (words, samples) = words();
+        let (words, samples, entries) = words();
         let clip = ClipRecord { first_frame: 0, intervals: 3000, stored: 3001, held: 0 };
         let position = |record: &InstanceRecord, time: Time| {
             let pair = playback::frame_pair(&record.playback(), &clip, time);
@@ -246,7 +251,7 @@ mod tests {
                         assert_eq!(position(&still, time), position(&still, Time::from_secs(1e5)));
                         assert_eq!(still.clip_index(), index as usize);
                         assert_eq!(still.translation, instance.translation);
-                        assert!(number < samples);
+                        assert!(number < entries);
                         seen.insert(number);
                     }
                     let late = super::shared_pose(&words, &instance, Time::from_secs(1e4), None).unwrap();
@@ -258,12 +263,12 @@ mod tests {
             }
         }
         // Every sample of both clips was used, and no other.
-        assert_eq!(seen.len(), 11 + 8);
+        assert_eq!(seen.len(), samples as usize - 2, "all but those of the clip of no length");
     }
 
     #[test]
     fn crossfades_layers_and_long_clips_are_not_shared() {
-        let (words, _) = words();
+        let (words, ..) = words();
         let time = Time::from_secs(0.5);
         let own = |record: &InstanceRecord| shared_pose(&words, record, time, None).is_none();
         let at_rest = InstanceRecord::default();

@@ -11,7 +11,8 @@ use glam::{Mat4, Vec3, Vec4};
 
 use crate::bit_fields;
 use crate::local::shader::PaletteUniform;
-use crate::{Aabb, InstanceRecord, MAX_CLIPS, MAX_LODS, Metadata, Time};
+use crate::shader::{UNIFORM_CLIPS, clips_across};
+use crate::{Aabb, InstanceRecord, MAX_LODS, Metadata, Time};
 
 pub use pyramid::{
     DepthPyramid, MipUniform, PYRAMID_ENTRY_POINT, PYRAMID_GROUP_SIZE, PyramidSource, PyramidUniform, ROUNDING,
@@ -47,8 +48,10 @@ pub const DRAW_BYTES: u64 = 20;
 pub const GROUP_SIZE: u32 = 64;
 /// Number of words of [`pack_bounds`] before those of the first clip; each clip has four words.
 pub(crate) const BOUNDS_HEADER: usize = 8;
-/// Size of the uniform buffer that [`pack_bounds`] fills, bytes.
-pub const BOUNDS_BYTES: u64 = 4 * BOUNDS_HEADER as u64 + 16 * MAX_CLIPS as u64;
+/// The first sample of each clip in the pose cache is a multiple of this number, because it has 17 bits.
+pub(crate) const SAMPLE_ALIGNMENT: u32 = 8;
+/// Size of the uniform buffer that [`pack_bounds`] fills for a model of at most [`UNIFORM_CLIPS`] clips, bytes.
+pub const BOUNDS_BYTES: u64 = 4 * BOUNDS_HEADER as u64 + 16 * UNIFORM_CLIPS as u64;
 
 /// Margin around a clip's box, as a fraction of its diagonal: between two frames, limbs swing out
 /// of the box around the frames. At 900 degrees per second and 30 frames per second, by 3 % of the
@@ -93,8 +96,8 @@ pub struct CullUniform {
     pub cached_poses: u32,
     /// Word offset of the entries of the pose cache from the lists.
     pub cache_at: u32,
-    /// Number of samples in the pose cache.
-    pub cache_samples: u32,
+    /// Number of entries of the pose cache: samples, and gaps between clips.
+    pub cache_entries: u32,
     /// Unused, zero.
     pub reserved: u32,
     /// LOD error per level, ascending, metres: [`MeshLod::error`](crate::model::MeshLod::error); 0 for LOD
@@ -115,7 +118,7 @@ pub struct CullView {
     pub lod_scale: f32,
 }
 
-/// Packs the bounds of the model's clips into the layout of `GpuskinBounds` in `shaders/cull.wgsl`;
+/// Packs the bounds of the model's clips into the layout of `GpuskinBounds` in `shaders/cull_bounds_uniform.wgsl`;
 /// `None` if the bounds are empty or not finite.
 pub fn pack_bounds(meta: &Metadata) -> Option<Vec<u32>> {
     let all = expanded(&meta.bounds, CROSSFADE_MARGIN)?;
@@ -270,8 +273,10 @@ pub const REVEALED_ARGUMENTS_ENTRY_POINT: &str = "gpuskin_write_revealed";
 /// Crowds that a culling pass reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CullScope {
-    /// One crowd.
+    /// One crowd, of a model with at most [`UNIFORM_CLIPS`] clips.
     Single,
+    /// One crowd, of a model with more clips.
+    ManyClips,
     /// All crowds of a batch.
     Batch,
 }
@@ -296,7 +301,7 @@ pub fn arguments(scope: CullScope) -> String {
     let [count, first] =
         [offset_of!(PaletteUniform, instances), offset_of!(PaletteUniform, first_instance)].map(|at| at / 4);
     let own = match scope {
-        CullScope::Single => include_str!("../shaders/cull_arguments.wgsl").to_owned(),
+        CullScope::Single | CullScope::ManyClips => include_str!("../shaders/cull_arguments.wgsl").to_owned(),
         CullScope::Batch => format!("{TABLE}\n{}", include_str!("../shaders/cull_batch_arguments.wgsl")),
     };
     format!(
@@ -321,8 +326,13 @@ fn text(scope: CullScope, own: &[&str]) -> String {
         format!("const gpuskin_max_views: u32 = {MAX_VIEWS}u;\nconst gpuskin_lists_at: u32 = {}u;\n", LISTS_AT / 4);
     text += &lists();
     text += &bit_fields::wgsl();
+    if scope == CullScope::ManyClips {
+        text += &clips_across();
+    }
+    let single = include_str!("../shaders/cull_single.wgsl");
     let bindings = match scope {
-        CullScope::Single => ["", include_str!("../shaders/cull_single.wgsl")],
+        CullScope::Single => [include_str!("../shaders/cull_bounds_uniform.wgsl"), single],
+        CullScope::ManyClips => [include_str!("../shaders/cull_bounds_texture.wgsl"), single],
         CullScope::Batch => [TABLE, include_str!("../shaders/cull_batch.wgsl")],
     };
     let shared = [
@@ -348,5 +358,6 @@ fn lists() -> String {
     let mut text: String =
         words.iter().map(|(name, at)| format!("const gpuskin_{name}: u32 = {}u;\n", MAX_LISTS + at)).collect();
     text.push_str("// Cache entry of a sample: 0 is not cached, 1 is being assigned, otherwise this plus the palette slot.\nconst gpuskin_first_cache_slot: u32 = 2u;\n");
+    text += &format!("const gpuskin_sample_alignment: u32 = {}u;\n", SAMPLE_ALIGNMENT);
     text
 }

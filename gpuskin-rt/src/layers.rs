@@ -31,7 +31,7 @@
 //! the 3x3 are interpolated component-wise.
 //!
 //! A layer that plays once and removes itself has its weight multiplied by `c(min(l / f, 1))`: `c` is
-//! the curve, `l` the seconds until the clip ends, `f` the length of the fade-out. In word 4 it is 1
+//! the curve, `l` the seconds until the clip ends, `f` the length of the fade-out. It is stored as 1
 //! plus `f` in units of 1/64 s, at most 511; 0 for a layer that stays.
 //!
 //! Words of a layer set, 128 bytes:
@@ -39,11 +39,11 @@
 //! | word | from bit 0 up |
 //! |---|---|
 //! | 0-3 | layer 0: start time, rate, phase at the start time: words 0 to 3 of a playback record, see `record` |
-//! | 4 | clip as in word 4 there, 12 bits; mask index plus 1, 9 bits, 0 is all nodes; curve of the weight, 2 bits; fade-out at the end of the clip, 9 bits |
+//! | 4 | clip as in word 4 there, 16 bits; mask index plus 1, 9 bits, 0 is all nodes; curve of the weight, 2 bits |
 //! | 5 | crossfade of the clip: word 5 there |
 //! | 6 | weight: start and target value, 16 bits each |
 //! | 7 | progress from start to target, and progress per second, encoded like a crossfade |
-//! | 8-11 | fading clips: words 6 to 9 there |
+//! | 8-11 | fading clips: words 6 to 9 there; fade-out at the end of the clip, bits 19-27 of the last word |
 //! | 12-23 | layer 1 |
 //! | 24-25 | live bones: start time of their weight |
 //! | 26-27 | their weight, like words 6 and 7 |
@@ -53,9 +53,11 @@
 
 #[cfg(feature = "wgpu")]
 use crate::Transform;
-use crate::bit_fields::{FADE_OUT, LAYER_SET, LIVE_CURVE, LIVE_KIND, MASK, WEIGHT_CURVE};
+#[cfg(feature = "wgpu")]
+use crate::bit_fields::{CLIP, ONCE, PING_PONG};
+use crate::bit_fields::{FADE_OUT, LIVE_CURVE, LIVE_KIND, MASK, WEIGHT_CURVE};
 use crate::local::LocalTransform;
-use crate::record::{NO_FADE, elapsed, fade_over, progress, rebased};
+use crate::record::{MAX_LAYER_SET, NO_FADE, elapsed, fade_over, progress, rebased};
 use crate::{ClipRecord, Curve, InstanceRecord, Playback, PoseBlend, Time, Transition};
 
 /// Live bones: a pose of the whole model that the game computed.
@@ -205,12 +207,12 @@ impl Layer {
 
     fn words(&self) -> [u32; 12] {
         let w = self.playing.played([0; 2]);
-        // In place of the number of the layer set.
+        // In place of the number of the layer set, which is 0.
         let [mask, curve, fade_out] = [self.mask, self.weight.curve.to_bits(), self.fade_out.0].map(u32::from);
-        let of_layer = MASK.word(mask) | WEIGHT_CURVE.word(curve) | FADE_OUT.word(fade_out);
-        let clip = w[4] & !LAYER_SET.mask() | of_layer;
+        let clip = w[4] | MASK.word(mask) | WEIGHT_CURVE.word(curve);
+        let last = w[9] | FADE_OUT.word(fade_out) << 16;
         let [ends, fade] = self.weight.words();
-        [w[0], w[1], w[2], w[3], clip, w[5], ends, fade, w[6], w[7], w[8], w[9]]
+        [w[0], w[1], w[2], w[3], clip, w[5], ends, fade, w[6], w[7], w[8], last]
     }
 }
 
@@ -220,12 +222,13 @@ impl Layer {
     fn from_words(words: &[u32; 12]) -> Self {
         let halves = |word: u32| [word as u16, (word >> 16) as u16];
         let [start, start_fraction, rate, offset, clip, fade, _, _, rest @ ..] = *words;
-        let clip = clip & !LAYER_SET.mask();
-        let [a, b, c, d] = rest;
+        let [a, b, c, last] = rest;
+        let clip = clip & (CLIP.mask() | ONCE.mask() | PING_PONG.mask());
+        let d = last & !(FADE_OUT.mask() << 16);
         let playing = [start, start_fraction, rate, offset, clip, fade, a, b, c, d, 0, 0];
         let curve = Curve::from_bits(WEIGHT_CURVE.of(words[4]) as u16);
         let weight = Weight { ends: halves(words[6]), fade: halves(words[7]), curve };
-        let fade_out = FadeOut(FADE_OUT.of(words[4]) as u16);
+        let fade_out = FadeOut(FADE_OUT.of(last >> 16) as u16);
         Self {
             playing: InstanceRecord::new(Transform::default(), playing),
             mask: MASK.of(words[4]) as u16,
@@ -251,7 +254,7 @@ impl LayerSet {
     pub const LAYERS: usize = 2;
     /// Greatest [`InstanceRecord::layer_set`].
     #[doc(hidden)]
-    pub const MAX_NUMBER: u32 = LAYER_SET.most();
+    pub const MAX_NUMBER: u32 = MAX_LAYER_SET;
     /// Number of words per set that the shaders read.
     #[doc(hidden)]
     pub const WORDS: usize = 32;
@@ -568,7 +571,7 @@ mod tests {
         let set = played(&once(1.0, 0), 0.5);
         #[cfg(feature = "wgpu")]
         assert_eq!(LayerSet::from_words(&set.words()), set);
-        assert_eq!(set.words()[4] >> 23, 33);
+        assert_eq!(set.words()[11] >> 19, 33);
         assert_eq!([0.0, -1.0, f32::NAN, 1.0, 1e9].map(|s| FadeOut::over(s).0), [1, 1, 1, 65, 511]);
     }
 }

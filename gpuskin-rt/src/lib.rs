@@ -177,9 +177,9 @@ use material::Wrap;
 #[cfg(any(feature = "wgpu", feature = "dynamic"))]
 use material::{ColorFormat, MaterialTexture};
 use material::{ColorTexture, Material};
-use model::{
-    AnimationTexture, ByteRange, ClipEvent, Data, MAX_CLIPS, MAX_LODS, Normals, Payload, RestInfo, RootKey, ValueRange,
-};
+#[cfg(any(feature = "wgpu", feature = "dynamic"))]
+use model::MAX_CLIPS;
+use model::{AnimationTexture, ByteRange, ClipEvent, Data, MAX_LODS, Normals, Payload, RestInfo, RootKey, ValueRange};
 #[cfg(feature = "wgpu")]
 use model::{IndexRange, MeshPart};
 #[cfg(feature = "dynamic")]

@@ -18,9 +18,8 @@ pub const FORMAT_VERSION: u32 = 8;
 pub const MAX_SIDE: u32 = 2048;
 /// Greatest number of array texture layers that every device supports (the WebGL2 limit).
 pub const MAX_LAYERS: u32 = 256;
-/// Greatest number of clips per model. Clip records share one 16 KiB uniform buffer with the
-/// model's ranges.
-pub const MAX_CLIPS: usize = 1018;
+/// Greatest number of clips per model: an instance record has 14 bits for the index of a clip.
+pub const MAX_CLIPS: usize = 1 << 14;
 /// Greatest number of parts per model: an instance has one bit per part.
 pub const MAX_PARTS: usize = 16;
 /// Greatest number of masks per model: a mask index is one byte.

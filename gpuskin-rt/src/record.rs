@@ -18,11 +18,11 @@
 //! | 0-1 | start time: [`Time::words`] |
 //! | 2 | playback rate: 26 bits, left shift 5 bits, sign 1 bit |
 //! | 3 | phase in the cycle at the start time: 0.32 fixed point |
-//! | 4 | clip 10 bits, once 1 bit, ping-pong 1 bit; number of the [`LayerSet`](crate::LayerSet): 20 bits |
+//! | 4 | clip 14 bits, once 1 bit, ping-pong 1 bit; number of the [`LayerSet`](crate::LayerSet): lower 16 bits |
 //! | 5 | progress of the crossfade at the start time: 16 bits, 65535 is complete; progress per second: 11 bits, left shift 5 bits |
-//! | 6 | first fading clip: clip 10 bits, once, ping-pong; 4 bits zero; rate 10 bits, left shift 5 bits, sign 1 bit |
+//! | 6 | first fading clip: clip 14 bits, once, ping-pong; rate 10 bits, left shift 5 bits, sign 1 bit |
 //! | 7 | its phase at the start time: 16 bits; weight of the second fading clip in the mix of both: 16 bits |
-//! | 8-9 | second fading clip, same layout; bits 16-18 of the last word: curve of the crossfade, and whether the instance is paused |
+//! | 8-9 | second fading clip, same layout; last half-word: curve of the crossfade 2 bits, whether the instance is paused 1 bit, number of the layer set: upper 4 bits |
 //! | 10-11 | custom words: of the [`Appearance`](crate::Appearance) |
 //!
 //! An interrupted crossfade continues from the current blend: its two clips become the fading clips
@@ -32,7 +32,9 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
-use crate::bit_fields::{CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, LAYER_SET, ONCE, PAUSED, PING_PONG, RATE};
+use crate::bit_fields::{
+    CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, LAYER_SET_HIGH, LAYER_SET_LOW, ONCE, PAUSED, PING_PONG, RATE,
+};
 use crate::playback::{Repeat, clamped_offset, cycle_phase, frame_pair, rate};
 use crate::transform::{packed_rotation, unpacked_rotation};
 use crate::{Clip, ClipRecord, Curve, FramePair, Metadata, Playback, Time, Transform, Transition};
@@ -105,7 +107,15 @@ pub(crate) type PlaybackRecord = [u32; 12];
 /// Returns the number of the layer set in a playback record; 0: none.
 #[cfg(feature = "wgpu")]
 pub(crate) fn layer_set(playback: &PlaybackRecord) -> u32 {
-    LAYER_SET.of(playback[4])
+    layer_set_number(playback[4], playback[9] >> 16)
+}
+
+/// Greatest number of a layer set.
+pub(crate) const MAX_LAYER_SET: u32 = (LAYER_SET_HIGH.most() << LAYER_SET_LOW.bits()) | LAYER_SET_LOW.most();
+
+/// Returns the number of the layer set from word 4 of a playback record and its last half-word.
+fn layer_set_number(clip: u32, last: u32) -> u32 {
+    LAYER_SET_HIGH.of(last) << LAYER_SET_LOW.bits() | LAYER_SET_LOW.of(clip)
 }
 
 /// A clip that fades out.
@@ -116,7 +126,7 @@ struct Source {
     rate: u16,
     offset: u16,
     /// In the first fading clip: weight of the second one in the mix of both. In the second:
-    /// [`FADE_CURVE`] and [`PAUSED`].
+    /// [`FADE_CURVE`], [`PAUSED`] and [`LAYER_SET_HIGH`].
     extra: u16,
 }
 
@@ -289,14 +299,16 @@ impl InstanceRecord {
     /// 0 is none.
     #[doc(hidden)]
     pub fn layer_set(&self) -> u32 {
-        LAYER_SET.of(self.clip)
+        layer_set_number(self.clip, self.sources[1].extra.into())
     }
 
     /// Returns the record with another [`InstanceRecord::layer_set`], at most
     /// [`LayerSet::MOST`](crate::LayerSet::MOST).
     #[doc(hidden)]
     pub fn with_layer_set(mut self, number: u32) -> Self {
-        self.clip = LAYER_SET.with(self.clip, number);
+        self.clip = LAYER_SET_LOW.with(self.clip, number);
+        let extra = &mut self.sources[1].extra;
+        *extra = LAYER_SET_HIGH.with((*extra).into(), number >> LAYER_SET_LOW.bits()) as u16;
         self
     }
 
@@ -475,6 +487,7 @@ impl InstanceRecord {
     #[doc(hidden)]
     pub fn play(&mut self, next: &Playback, fade: f32, curve: Curve, time: Time) {
         self.rebase(time);
+        let layer_set = self.layer_set();
         if fade > 0.0 {
             self.fade_away(time);
             self.fade = fade_over(fade);
@@ -484,7 +497,8 @@ impl InstanceRecord {
             self.sources = Default::default();
         }
         (self.start, self.rate, self.offset) = (time.words(), pack_rate::<RATE_BITS>(next.rate_bits()), next.offset);
-        self.clip = LAYER_SET.word(LAYER_SET.of(self.clip)) | pack_clip(next);
+        self.clip = pack_clip(next);
+        *self = self.with_layer_set(layer_set);
     }
 
     /// Turns the current blend into the fading clips: keeps the two clips with the greatest

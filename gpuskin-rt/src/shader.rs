@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 pub(crate) mod material;
 
 use crate::bit_fields;
-use crate::{Encoding, MAX_CLIPS, Metadata, Normals, Packing, VertexFormat};
+use crate::{Encoding, Metadata, Normals, Packing, VertexFormat};
 
 /// Properties of a model that select its shader code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +29,10 @@ pub struct Variant {
     /// Whether the shader reads the transforms of instances in the previous frame, for motion vectors.
     #[doc(hidden)]
     pub previous_transforms: bool,
+    /// Whether the clip records are in a texture, because the model has more than [`UNIFORM_CLIPS`] clips, and
+    /// an animation texture.
+    #[doc(hidden)]
+    pub clip_texture: bool,
 }
 
 impl Variant {
@@ -37,7 +41,8 @@ impl Variant {
     pub fn of(meta: &Metadata) -> Self {
         let array = meta.texture.layers > 1 && !meta.encoding.needs_compute();
         let Metadata { encoding, normals, .. } = *meta;
-        Self { encoding, array, vertex: meta.mesh.format, normals, previous_transforms: false }
+        let clip_texture = meta.clips.len() > UNIFORM_CLIPS && !encoding.needs_compute();
+        Self { encoding, array, vertex: meta.mesh.format, normals, previous_transforms: false, clip_texture }
     }
 
     /// Returns whether vertices have tangents. Without them, the tangent of `gpuskin_skin_vertex` has no meaning.
@@ -60,9 +65,9 @@ impl Variant {
         (packing == Packing::Static) == self.encoding.is_vertex() && (!tangent || self.encoding.holds_tangents())
     }
 
-    /// Returns all variants, except that plain normals and transforms of the previous frame occur with one
-    /// vertex layout only, and colours with one bone encoding and one vertex encoding only: they affect no
-    /// other code.
+    /// Returns all variants, except that plain normals, transforms of the previous frame and clip textures occur
+    /// with one vertex layout only, and colours with one bone encoding and one vertex encoding only: they affect
+    /// no other code.
     #[doc(hidden)]
     pub fn all() -> impl Iterator<Item = Self> {
         let plain = |encoding, vertex| Self {
@@ -71,6 +76,7 @@ impl Variant {
             vertex,
             normals: Normals::Cofactor,
             previous_transforms: false,
+            clip_texture: false,
         };
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8];
         let formats = packings.into_iter().flat_map(|packing| {
@@ -94,7 +100,12 @@ impl Variant {
             let of = move |encoding| Self { previous_transforms: true, ..plain(encoding, of_packing(packing)) };
             Encoding::ALL.into_iter().map(of)
         });
-        all.chain(plain_normals).chain(previous).chain(colored).filter(|variant| variant.is_sound())
+        let many_clips = [Packing::Narrow, Packing::Static].into_iter().flat_map(move |packing| {
+            let textured = Encoding::ALL.into_iter().filter(|encoding| !encoding.needs_compute());
+            let of = move |encoding| Self { clip_texture: true, ..plain(encoding, of_packing(packing)) };
+            textured.map(of).flat_map(|one| [one, Self { array: true, previous_transforms: true, ..one }])
+        });
+        all.chain(plain_normals).chain(previous).chain(colored).chain(many_clips).filter(|variant| variant.is_sound())
     }
 
     /// Returns the number of words of each vertex attribute, at locations from 0 up.
@@ -154,8 +165,21 @@ pub const POSES_BINDING: u32 = 2;
 /// Binding of the [`FieldUniform`](crate::field::FieldUniform) in the bind group of a field's
 /// model.
 pub const FIELD_BINDING: u32 = 2;
-/// Size of a model's uniform buffer, bytes: [`ModelUniform`], then the records of its clips.
-pub const MODEL_BYTES: u64 = (size_of::<ModelUniform>() + MAX_CLIPS * size_of::<crate::ClipRecord>()) as u64;
+/// Binding of the texture with the clip records in the model's bind group, with [`Variant::clip_texture`].
+pub const CLIPS_BINDING: u32 = 3;
+/// Greatest number of clips whose records are in the model's uniform buffer, and whose bounds are in a uniform
+/// buffer of the culling pass: 16 KiB are the largest that every device can bind. Models with more clips have
+/// both in textures.
+pub const UNIFORM_CLIPS: usize = 1018;
+/// Width in texels of textures with a texel per clip.
+pub const CLIPS_ACROSS: u32 = 128;
+/// Size of a model's uniform buffer, bytes: [`ModelUniform`], then the records of up to [`UNIFORM_CLIPS`] clips.
+pub const MODEL_BYTES: u64 = (size_of::<ModelUniform>() + UNIFORM_CLIPS * size_of::<crate::ClipRecord>()) as u64;
+
+/// WGSL of [`CLIPS_ACROSS`].
+pub(crate) fn clips_across() -> String {
+    format!("const gpuskin_clips_across: u32 = {CLIPS_ACROSS}u;\n")
+}
 
 /// Uniform buffer of a model, up to the records of its clips. CPU layout of `GpuskinModel` in
 /// `shaders/model.wgsl`.
@@ -223,14 +247,14 @@ pub(crate) fn pose_pass(variant: Variant) -> String {
         include_str!("../shaders/model.wgsl"),
         texel(variant),
         include_str!("../shaders/skin_matrix.wgsl"),
-        include_str!("../shaders/pose_source_frames.wgsl"),
     ];
+    let frames = frames(variant);
     let after = [
         include_str!("../shaders/bone.wgsl"),
         include_str!("../shaders/pose_places.wgsl"),
         include_str!("../shaders/pose_pass.wgsl"),
     ];
-    for module in before.iter().chain(variant.encoding.info().wgsl).chain(&after) {
+    for module in before.iter().chain(&frames).chain(variant.encoding.info().wgsl).chain(&after) {
         text.push('\n');
         text.push_str(module);
     }
@@ -404,11 +428,20 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
 fn animation(variant: Variant, group: u32) -> String {
     let dimension = if variant.array { "2d_array" } else { "2d" };
     let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
-    format!(
+    let mut text = format!(
         "alias GpuskinTexel = vec4<{channel}>;\n\
          @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<{channel}>;\n\
          @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
-    )
+    );
+    if variant.clip_texture {
+        let _ = writeln!(
+            text,
+            "// Clip records, one per texel.\n@group({group}) @binding({CLIPS_BINDING}) var gpuskin_clip_records: \
+             texture_2d<u32>;\n{}",
+            clips_across().trim_end()
+        );
+    }
+    text
 }
 
 /// Module that reads an animation texture.
@@ -504,7 +537,7 @@ const POSED: &[&str] = &[include_str!("../shaders/pose_places.wgsl"), include_st
 fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     let posed = instances.is_posed(variant);
     let textured = !variant.encoding.needs_compute() && !posed;
-    let frames = textured.then_some(include_str!("../shaders/pose_source_frames.wgsl"));
+    let frames: &[&str] = if textured { &frames(variant) } else { &[] };
     let mixed = textured.then_some(include_str!("../shaders/bone.wgsl"));
     let VertexFormat { packing, tangent, .. } = variant.vertex;
     let unpack = match packing {
@@ -555,11 +588,20 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     [include_str!("../shaders/skin_matrix.wgsl"), normal]
         .into_iter()
         .chain(vertex)
-        .chain(frames)
+        .chain(frames.iter().copied())
         .chain(bones.iter().copied())
         .chain(mixed)
         .chain([blend, include_str!("../shaders/skin.wgsl")])
         .collect()
+}
+
+/// Modules that find frames in an animation texture.
+fn frames(variant: Variant) -> [&'static str; 2] {
+    let clips = match variant.clip_texture {
+        true => include_str!("../shaders/clips_texture.wgsl"),
+        false => include_str!("../shaders/clips_uniform.wgsl"),
+    };
+    [clips, include_str!("../shaders/pose_source_frames.wgsl")]
 }
 
 /// Modules for encodings of vertices.
@@ -569,13 +611,8 @@ fn of_vertices(variant: Variant) -> Vec<&'static str> {
     } else {
         include_str!("../shaders/vat_tangent_none.wgsl")
     };
-    let shared = [
-        include_str!("../shaders/pose_source_frames.wgsl"),
-        include_str!("../shaders/vertex_static.wgsl"),
-        tangent,
-        include_str!("../shaders/vat.wgsl"),
-    ];
-    shared.into_iter().chain(variant.encoding.info().wgsl.iter().copied()).collect()
+    let shared = [include_str!("../shaders/vertex_static.wgsl"), tangent, include_str!("../shaders/vat.wgsl")];
+    frames(variant).into_iter().chain(shared).chain(variant.encoding.info().wgsl.iter().copied()).collect()
 }
 
 /// WGSL of the pass that copies changed instances to their slots.

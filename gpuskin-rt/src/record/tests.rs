@@ -86,9 +86,9 @@ fn packed_rate_keeps_relative_precision() {
 #[test]
 fn playback_round_trips() {
     for flag in [0, Playback::ONCE, Playback::PING_PONG] {
-        let p = playback(1017 | flag, -0.25, 0x1234_5678);
+        let p = playback(16_383 | flag, -0.25, 0x1234_5678);
         let record = InstanceRecord::playing(p);
-        assert_eq!((record.playback(), record.clip_index(), record.weight(NOW)), (p, 1017, 1.0));
+        assert_eq!((record.playback(), record.clip_index(), record.weight(NOW)), (p, 16_383, 1.0));
     }
 }
 
@@ -130,6 +130,30 @@ fn interrupted_crossfade_continues_from_current_blend() {
         for (clip, weight, _) in after {
             let shown = before.iter().find(|share| share.0 == clip).unwrap().1;
             assert!(weight >= shown - 1e-4 && weight <= shown + least + 1e-4, "{before:?}");
+        }
+    }
+}
+
+/// Playback does not change the number of the layer set, and the number does not change playback.
+#[test]
+fn layer_set_number_survives_playback() {
+    for number in [0, 1, 0xffff, 0x1_0000, 0xa_5a5a, MAX_LAYER_SET] {
+        let mut record = InstanceRecord::playing(playback(16_383 | Playback::PING_PONG, 1.0, 0)).with_layer_set(number);
+        let mut plain = record.with_layer_set(0);
+        let changes: [&dyn Fn(&mut InstanceRecord); 7] = [
+            &|r| r.play(&playback(3, 0.5, 0), 0.4, Curve::EaseOut, NOW + 0.1),
+            &|r| r.play(&playback(4_900, 1.0, 0), 0.4, Curve::EaseIn, NOW + 0.2),
+            &|r| r.play(&playback(8_191, -1.0, 0), 0.4, Curve::Smooth, NOW + 0.3),
+            &|r| r.rebase(NOW + 0.35),
+            &|r| r.set_rate(0, NOW + 0.4),
+            &|r| r.rebase(NOW + 2.0),
+            &|r| r.play(&playback(1, 1.0, 0), 0.0, Curve::Linear, NOW + 3.0),
+        ];
+        for (i, change) in changes.into_iter().enumerate() {
+            change(&mut record);
+            change(&mut plain);
+            assert_eq!(record.layer_set(), number, "change {i}");
+            assert_eq!(record.with_layer_set(0), plain, "number {number}, change {i}");
         }
     }
 }

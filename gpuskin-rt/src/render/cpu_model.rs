@@ -59,19 +59,21 @@ impl<'m> CpuModel<'m> {
             Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[start..end]),
             Cow::Owned(bytes) => Cow::Owned(bytes[start..end].to_vec()),
         };
-        let records = meta.clips.iter().map(ClipInfo::record).collect();
+        let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
+        let texels = Texels::new(meta.encoding, meta.texture, &animation);
+        texels
+            .filter(|texels| texels.holds(&records, meta.texture.rows as usize))
+            .ok_or_else(|| wrong("the animation does not match the metadata"))?;
         #[cfg(feature = "testing")]
         let indices = indices(meta, &file)?;
-        let posed = Self {
+        Ok(Self {
             meta,
             vertices,
             #[cfg(feature = "testing")]
             indices,
             animation,
             records,
-        };
-        posed.texels().ok_or_else(|| wrong("the animation does not match the metadata"))?;
-        Ok(posed)
+        })
     }
 
     /// Returns all vertices of an instance at `time`, in the order of the vertex buffer. World space.
@@ -93,9 +95,9 @@ impl<'m> CpuModel<'m> {
         indices.as_chunks().0.to_vec()
     }
 
-    fn texels(&self) -> Option<Texels<'_>> {
-        let texels = Texels::new(self.meta.encoding, self.meta.texture, &self.animation);
-        texels.filter(|texels| texels.holds(&self.records, self.meta.texture.rows as usize))
+    /// [`CpuModel::new`] has checked the bytes: checking them for each pose takes time for all clips.
+    fn texels(&self) -> Texels<'_> {
+        Texels::trusted(self.meta.encoding, self.meta.texture, &self.animation)
     }
 
     /// Returns, per bone, the corners of the bounding box of the vertices that it moves, in bind
@@ -116,7 +118,7 @@ impl<'m> CpuModel<'m> {
 
     /// Skin matrices of all bones, interpolated between two frames; empty for a vertex-mode model.
     pub(crate) fn bones(&self, frames: FramePair) -> Vec<Affine3> {
-        self.texels().map(|texels| texels.pose(frames)).unwrap_or_default()
+        self.texels().pose(frames)
     }
 
     /// Skins all vertices, interpolated between two frames.
@@ -125,8 +127,7 @@ impl<'m> CpuModel<'m> {
     }
 
     fn blended(&self, blend: PoseBlend) -> Vec<SkinnedVertex> {
-        // `new` has checked that the texels are valid.
-        let Some(texels) = self.texels() else { return Vec::new() };
+        let texels = self.texels();
         let is_vertex = self.meta.encoding.is_vertex();
         let bones = if is_vertex { Vec::new() } else { texels.pose(blend) };
         let skinned = |vertex: &Vertex| match is_vertex {

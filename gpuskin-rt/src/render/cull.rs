@@ -5,7 +5,8 @@
 use core::ops::Range;
 
 use super::compute::{LazyPipelines, layout, pipeline};
-use super::layouts::{PLAYBACK_BYTES, bind_group, storage, uniform};
+use super::layouts::{PLAYBACK_BYTES, WORDS, bind_group, storage, uniform};
+use super::words_texture::words_texture;
 use crate::cache::FILL_GROUP_SIZE;
 use crate::cull::{
     self, BOUNDS_BYTES, CullScope, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT,
@@ -43,7 +44,8 @@ pub(crate) struct Views {
     /// Whether indirect draws give the start of their instance list, so that one call draws all
     /// levels of detail.
     pub(crate) lods_at_once: bool,
-    pub(crate) pipelines: LazyPipelines<CullPipelines>,
+    /// Pipelines for models with few clips, and for models with many.
+    pipelines: [LazyPipelines<CullPipelines>; 2],
 }
 
 impl Views {
@@ -58,8 +60,15 @@ impl Views {
         // games may turn off.
         let counted = device.adapter_info().backend != wgpu::Backend::Dx12;
         let lods_at_once = counted && device.features().contains(DRAW_LODS_AT_ONCE);
-        let pipelines = LazyPipelines::new(device, CullPipelines::new);
+        let few = LazyPipelines::new(device, |device| CullPipelines::new(device, CullScope::Single));
+        let many = LazyPipelines::new(device, |device| CullPipelines::new(device, CullScope::ManyClips));
+        let pipelines = [few, many];
         Self { buffer, count: 0, choose_lods, occlusion, lods_at_once, pipelines }
+    }
+
+    /// Pipelines for a model with or without [`many_clips`].
+    pub(crate) fn pipelines(&self, many_clips: bool) -> &CullPipelines {
+        self.pipelines[usize::from(many_clips)].get()
     }
 
     /// Parameters of the culling passes that depend on views and mesh alone.
@@ -88,12 +97,12 @@ impl Views {
         views + usize::from(views > 1) + usize::from(self.occlusion)
     }
 
-    /// Largest number of instances whose lists fit the largest binding. `cache_samples`: number of
-    /// samples on the time grid, if poses are cached.
-    pub(crate) fn max_instances(&self, mesh: &CullMesh<'_>, binding: u64, cache_samples: Option<u32>) -> u64 {
+    /// Largest number of instances whose lists fit the largest binding. `cache_entries`: as in
+    /// [`CullUniform`], if poses are cached.
+    pub(crate) fn max_instances(&self, mesh: &CullMesh<'_>, binding: u64, cache_entries: Option<u32>) -> u64 {
         // Offsets have 32 bits.
-        let binding = binding.min(u32::MAX.into()).saturating_sub(u64::from(cache_samples.unwrap_or(0)) * SAMPLE_BYTES);
-        let lists = self.sets() * self.lods(mesh) * kinds(cache_samples.is_some()) as usize;
+        let binding = binding.min(u32::MAX.into()).saturating_sub(u64::from(cache_entries.unwrap_or(0)) * SAMPLE_BYTES);
+        let lists = self.sets() * self.lods(mesh) * kinds(cache_entries.is_some()) as usize;
         let each = lists as u64 * ENTRY_BYTES + if self.occlusion { MARK_BYTES } else { 0 };
         let room = binding.saturating_sub(LISTS_AT) / each.max(1);
         (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / PLAYBACK_BYTES)
@@ -114,6 +123,7 @@ impl Views {
 /// Pipelines of the first pass, created when a crowd first needs them.
 #[derive(Debug)]
 pub(crate) struct CullPipelines {
+    scope: CullScope,
     cull: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
     arguments: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
 }
@@ -126,17 +136,17 @@ pub(crate) struct RevealPipelines {
 }
 
 impl CullPipelines {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
+    fn new(device: &wgpu::Device, scope: CullScope) -> Self {
         let parameters = uniform(size_of::<CullUniform>() as u64, false);
         let views = uniform(MAX_VIEWS as u64 * VIEW_BYTES, false);
         let (read, write) = (storage(true, false), storage(false, false));
-        let bindings = [parameters, uniform(BOUNDS_BYTES, false), views, read, write, write, read];
+        let bounds = if scope == CullScope::ManyClips { WORDS } else { uniform(BOUNDS_BYTES, false) };
+        let bindings = [parameters, bounds, views, read, write, write, read];
         let cull = layout(device, LABEL, &bindings);
         let arguments = layout(device, LABEL, &[parameters, write, write, write, write]);
-        let first = pipeline(device, LABEL, (&cull::cull(CullScope::Single), cull::CULL_ENTRY_POINT), &[&cull]);
-        let then =
-            pipeline(device, LABEL, (&cull::arguments(CullScope::Single), cull::ARGUMENTS_ENTRY_POINT), &[&arguments]);
-        Self { cull: (cull, first), arguments: (arguments, then) }
+        let first = pipeline(device, LABEL, (&cull::cull(scope), cull::CULL_ENTRY_POINT), &[&cull]);
+        let then = pipeline(device, LABEL, (&cull::arguments(scope), cull::ARGUMENTS_ENTRY_POINT), &[&arguments]);
+        Self { scope, cull: (cull, first), arguments: (arguments, then) }
     }
 
     /// `pyramid`: bind group layout of the depth pyramid.
@@ -144,11 +154,11 @@ impl CullPipelines {
         let groups = [&self.cull.0, pyramid];
         let arguments = [&self.arguments.0];
         RevealPipelines {
-            reveal: pipeline(device, LABEL, (&cull::reveal(CullScope::Single), cull::REVEAL_ENTRY_POINT), &groups),
+            reveal: pipeline(device, LABEL, (&cull::reveal(self.scope), cull::REVEAL_ENTRY_POINT), &groups),
             arguments: pipeline(
                 device,
                 LABEL,
-                (&cull::arguments(CullScope::Single), cull::REVEALED_ARGUMENTS_ENTRY_POINT),
+                (&cull::arguments(self.scope), cull::REVEALED_ARGUMENTS_ENTRY_POINT),
                 &arguments,
             ),
         }
@@ -156,6 +166,11 @@ impl CullPipelines {
 }
 
 const LABEL: Option<&str> = Some("gpuskin culling");
+
+/// Whether the bounds of clips, words of [`cull::pack_bounds`], are in a texture instead of a uniform buffer.
+pub(crate) fn many_clips(bounds: &[u32]) -> bool {
+    (bounds.len() as u64).saturating_mul(4) > cull::BOUNDS_BYTES
+}
 
 /// Culling of the instances that share a palette.
 #[derive(Debug)]
@@ -166,6 +181,7 @@ pub(crate) struct Culling {
     cull: wgpu::BindGroup,
     write: wgpu::BindGroup,
     pipelines: [wgpu::ComputePipeline; 2],
+    many_clips: bool,
     /// Lists and draws that the passes write.
     pub(crate) drawn: CulledDraws,
 }
@@ -220,9 +236,9 @@ pub(crate) struct CullChunk<'a> {
     pub(crate) instances: u32,
     /// Palette slots for instances with a pose of their own.
     pub(crate) palette_slots: u32,
-    /// Number of cached poses, and number of samples of all clips on the time grid.
+    /// As in [`CullUniform`].
     pub(crate) cached_poses: u32,
-    pub(crate) cache_samples: u32,
+    pub(crate) cache_entries: u32,
 }
 
 /// Number of kinds of instance lists: instances with their own poses, then instances with shared
@@ -253,8 +269,12 @@ impl Culling {
         let step = if views.lods_at_once { capacity } else { 0 };
         let draws = draw_arguments(&mesh.lods[..lods], step, sets * kinds);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
-        let bounds_buffer = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
-        queue.write_buffer(&bounds_buffer, 0, bytemuck::cast_slice(bounds));
+        let many_clips = many_clips(bounds);
+        let texture = many_clips.then(|| words_texture(device, queue, bytemuck::cast_slice(bounds)));
+        let uniform = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
+        if !many_clips {
+            queue.write_buffer(&uniform, 0, bytemuck::cast_slice(bounds));
+        }
         let visible_playbacks =
             buffer(u64::from(chunk.cached_poses + chunk.palette_slots) * PLAYBACK_BYTES, Usages::STORAGE);
         let list_bytes = u64::from(capacity) * ENTRY_BYTES;
@@ -262,8 +282,8 @@ impl Culling {
         // Zero-initialised: with occlusion culling, no instance was visible before, and no pose is
         // cached.
         let cache_at = marks_at + if views.occlusion { u64::from(capacity) * MARK_BYTES } else { 0 };
-        let cache_samples = if chunk.cached_poses > 0 { chunk.cache_samples } else { 0 };
-        let lists = buffer(cache_at + u64::from(cache_samples) * SAMPLE_BYTES, Usages::STORAGE);
+        let cache_entries = if chunk.cached_poses > 0 { chunk.cache_entries } else { 0 };
+        let lists = buffer(cache_at + u64::from(cache_entries) * SAMPLE_BYTES, Usages::STORAGE);
         let arguments = buffer(
             DRAWS_AT + draws.len() as u64 * 4,
             Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
@@ -275,12 +295,12 @@ impl Culling {
         let dispatches =
             [[0, 0, along_z, 0], [0, 1, along_z, 0], [mesh.vertex_count.div_ceil(FILL_GROUP_SIZE), 0, 1, 0]];
         queue.write_buffer(&arguments, 0, bytemuck::cast_slice(&dispatches));
-        let pipelines = views.pipelines.get();
+        let pipelines = views.pipelines(many_clips);
         let group = |layout, resources: &[_]| bind_group(device, LABEL, layout, resources);
         let whole = wgpu::Buffer::as_entire_binding;
         let resources = [
             whole(&parameters),
-            whole(&bounds_buffer),
+            texture.as_ref().map_or_else(|| whole(&uniform), wgpu::BindingResource::TextureView),
             whole(&views.buffer),
             wgpu::BindingResource::Buffer(chunk.places),
             whole(&visible_playbacks),
@@ -297,7 +317,7 @@ impl Culling {
             marks_at: if views.occlusion { (marks_at / 4) as u32 } else { 0 },
             cached_poses: chunk.cached_poses,
             cache_at: (cache_at / 4) as u32,
-            cache_samples,
+            cache_entries,
             ..views.constants(device, mesh)
         };
         let pipelines = [pipelines.cull.1.clone(), pipelines.arguments.1.clone()];
@@ -310,7 +330,7 @@ impl Culling {
             constants,
             step,
         };
-        Self { parameters, visible_playbacks, lists, cull, write, pipelines, drawn }
+        Self { parameters, visible_playbacks, lists, cull, write, pipelines, many_clips, drawn }
     }
 
     /// Culls the first `instances` instances. `live`: layers of some of them hold live bones.
@@ -332,12 +352,14 @@ impl Culling {
 
     /// Second pass over the first `instances` instances, after [`Culling::record`]: draws those in
     /// the main view that the depth pyramid does not occlude and that are not drawn yet.
-    pub(crate) fn reveal(
+    pub(crate) fn reveal<'p>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        (pipelines, pyramid): (&RevealPipelines, &wgpu::BindGroup),
+        pipelines: &dyn Fn(bool) -> &'p RevealPipelines,
+        pyramid: &wgpu::BindGroup,
         instances: u32,
     ) {
+        let pipelines = pipelines(self.many_clips);
         pass.set_bind_group(1, pyramid, &[]);
         self.dispatch(pass, [&pipelines.reveal, &pipelines.arguments], instances);
     }

@@ -14,9 +14,10 @@ use super::model_checks::{allowed, consistent};
 use super::palette::{PalettePipelines, PoseEvaluator};
 use super::payload::{load, slice};
 use super::pose_pass::PLACES_BYTES;
+use super::words_texture::words_texture;
 use crate::shader::{
-    ANIMATION_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform, PLACES_BINDING,
-    PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, Variant,
+    ANIMATION_BINDING, CLIPS_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform,
+    PLACES_BINDING, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, UNIFORM_CLIPS, Variant,
 };
 use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull};
 
@@ -46,8 +47,9 @@ pub(crate) struct Geometry {
 /// Source of the bones.
 #[derive(Debug)]
 enum Motion {
-    /// Animation texture; the model's bind group is created before the first draw.
-    Texture(wgpu::TextureView, OnceLock<wgpu::BindGroup>),
+    /// Animation texture, and clip records if they are in a texture; the model's bind group is created before
+    /// the first draw.
+    Texture(wgpu::TextureView, Option<wgpu::TextureView>, OnceLock<wgpu::BindGroup>),
     /// Pose pass; each palette has its own bind group.
     Computed(Arc<PoseEvaluator>),
 }
@@ -101,12 +103,16 @@ impl Geometry {
         } else {
             None
         };
-        let of_model = [bytemuck::bytes_of(&uniform), clips];
+        let in_uniform = if meta.clips.len() > UNIFORM_CLIPS { &[] } else { clips };
+        let of_model = [bytemuck::bytes_of(&uniform), in_uniform];
         let mesh = MeshBuffers::new(device, queue, of_model, materials, (vertices, poses.is_some()), indices);
 
         let motion = match poses {
             Some(poses) => Motion::Computed(poses),
-            None => Motion::Texture(animation_texture(device, queue, meta, texels)?, OnceLock::new()),
+            None => {
+                let records = variant.clip_texture.then(|| words_texture(device, queue, clips));
+                Motion::Texture(animation_texture(device, queue, meta, texels)?, records, OnceLock::new())
+            }
         };
         let index_format = if meta.mesh.wide_indices { wgpu::IndexFormat::Uint32 } else { wgpu::IndexFormat::Uint16 };
         // Counted from the start of the buffer: in indirect draws, Mesa's lavapipe ignores the
@@ -239,10 +245,9 @@ impl Geometry {
     /// Creates the model's bind group with its animation texture, if it has one. Called before the
     /// first draw.
     pub(crate) fn bind_texture(&self, device: &wgpu::Device, layouts: &Layouts) {
-        if let Motion::Texture(animation, bind_group) = &self.motion {
-            let animation = wgpu::BindingResource::TextureView(animation);
+        if let Motion::Texture(animation, clips, bind_group) = &self.motion {
             let layout = layouts.frames(self.variant);
-            bind_group.get_or_init(|| model_bind_group(device, layout, [animation, self.mesh.constants()]));
+            bind_group.get_or_init(|| self.model_bind_group(device, layout, (animation, clips.as_ref()), None));
         }
     }
 
@@ -250,7 +255,7 @@ impl Geometry {
     /// [`Self::bind_texture`].
     pub(crate) fn texture(&self) -> Option<&wgpu::BindGroup> {
         match &self.motion {
-            Motion::Texture(_, bind_group) => bind_group.get(),
+            Motion::Texture(.., bind_group) => bind_group.get(),
             Motion::Computed(_) => None,
         }
     }
@@ -262,11 +267,30 @@ impl Geometry {
         layouts: &Layouts,
         field: &wgpu::Buffer,
     ) -> Option<wgpu::BindGroup> {
-        let (Motion::Texture(animation, _), Some(layout)) = (&self.motion, layouts.field(self.variant)) else {
+        let (Motion::Texture(animation, clips, _), Some(layout)) = (&self.motion, layouts.field(self.variant)) else {
             return None;
         };
-        let animation = wgpu::BindingResource::TextureView(animation);
-        Some(model_bind_group(device, layout, [animation, self.mesh.constants(), field.as_entire_binding()]))
+        Some(self.model_bind_group(device, layout, (animation, clips.as_ref()), Some(field)))
+    }
+
+    /// Creates a bind group of the animation and the clip records, if they are in a texture, the model's
+    /// constants and, for a field, its uniform.
+    fn model_bind_group(
+        &self,
+        device: &wgpu::Device,
+        layout: &wgpu::BindGroupLayout,
+        (animation, clips): (&wgpu::TextureView, Option<&wgpu::TextureView>),
+        field: Option<&wgpu::Buffer>,
+    ) -> wgpu::BindGroup {
+        let resources = [
+            (ANIMATION_BINDING, Some(wgpu::BindingResource::TextureView(animation))),
+            (MODEL_BINDING, Some(self.mesh.constants())),
+            (FIELD_BINDING, field.map(wgpu::Buffer::as_entire_binding)),
+            (CLIPS_BINDING, clips.map(wgpu::BindingResource::TextureView)),
+        ];
+        let entry = |(binding, resource): (u32, Option<_>)| Some(wgpu::BindGroupEntry { binding, resource: resource? });
+        let entries: Vec<_> = resources.into_iter().filter_map(entry).collect();
+        device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("gpuskin model"), layout, entries: &entries })
     }
 
     /// Binds vertices and indices, for `draw_indexed`.
@@ -374,7 +398,7 @@ impl MeshBuffers {
         }
     }
 
-    /// Binds the full size of the uniform; the shader reads only the clips that the model has.
+    /// Binds the full size of the uniform; the shader reads only the clips that the uniform has.
     fn constants(&self) -> wgpu::BindingResource<'_> {
         let size = wgpu::BufferSize::new(MODEL_BYTES);
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.buffer, offset: 0, size })
@@ -410,21 +434,6 @@ fn write<const N: usize>(
         }
     }
     (buffer, places)
-}
-
-/// Creates a bind group of the animation, the model's constants and, for a field, its uniform.
-fn model_bind_group<const N: usize>(
-    device: &wgpu::Device,
-    layout: &wgpu::BindGroupLayout,
-    resources: [wgpu::BindingResource<'_>; N],
-) -> wgpu::BindGroup {
-    let bindings = [ANIMATION_BINDING, MODEL_BINDING, FIELD_BINDING];
-    let entries: Vec<_> = bindings
-        .into_iter()
-        .zip(resources)
-        .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
-        .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("gpuskin model"), layout, entries: &entries })
 }
 
 fn animation_texture(

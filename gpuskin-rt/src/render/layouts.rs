@@ -6,9 +6,9 @@ use crate::pose_texture::PosePlaces;
 use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING, TextureSet};
 use crate::shader::{
-    ANIMATION_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING, MODEL_BINDING,
-    MODEL_BYTES, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING,
-    POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
+    ANIMATION_BINDING, CLIPS_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING,
+    MODEL_BINDING, MODEL_BYTES, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION,
+    PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
 };
 use std::sync::OnceLock;
 
@@ -19,11 +19,10 @@ pub(crate) struct Layouts {
     pub(crate) view: wgpu::BindGroupLayout,
     /// View, time, light and shadows; `None` without the metallic-roughness model.
     pub(crate) lit_view: Option<wgpu::BindGroupLayout>,
-    /// Layouts for models with an animation texture: float then integer texels; for each, one layer
-    /// then several.
-    model: [wgpu::BindGroupLayout; TEXTURES],
-    /// Layouts for the pass that draws poses from an animation texture, by the same index.
-    frames: [wgpu::BindGroupLayout; TEXTURES],
+    /// Layouts for models with an animation texture, by [`kind`]. Created on first use.
+    model: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
+    /// Layouts for the pass that draws poses from an animation texture, by the same index. Created on first use.
+    frames: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
     /// Layout for models whose poses a pass draws into a texture.
     posed: wgpu::BindGroupLayout,
     /// Layouts for fields, by the same index as `model`. Created on first use.
@@ -45,24 +44,11 @@ impl Layouts {
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
         };
         let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
-        let float = wgpu::TextureSampleType::Float { filterable: false };
-        let kinds = [float, wgpu::TextureSampleType::Uint].map(|texels| {
-            [wgpu::TextureViewDimension::D2, wgpu::TextureViewDimension::D2Array].map(|dimension| (texels, dimension))
-        });
-        let textured = |label, visibility| {
-            let entries = |texels, dimension| {
-                texture_entries(texels, dimension).map(|entry| wgpu::BindGroupLayoutEntry { visibility, ..entry })
-            };
-            let [floats, integers] =
-                kinds.map(|kinds| kinds.map(|(texels, dimension)| layout(label, &entries(texels, dimension))));
-            let ([plain, array], [integer, integers]) = (floats, integers);
-            [plain, array, integer, integers]
-        };
         Self {
             view: layout("gpuskin view", &[entry(0, both, uniform(0, false)), entry(1, both, uniform(0, false))]),
             lit_view: features.map(|features| layout("gpuskin lit view", &lit_view(features))),
-            model: textured("gpuskin model", wgpu::ShaderStages::VERTEX),
-            frames: textured("gpuskin frames", both),
+            model: Default::default(),
+            frames: Default::default(),
             posed: layout("gpuskin model with drawn poses", &posed_entries()),
             field: Default::default(),
             palette: Default::default(),
@@ -74,23 +60,31 @@ impl Layouts {
 
     /// Layout of a model with its animation texture: for a pass that draws its poses, or for its draws.
     pub(crate) fn frames(&self, variant: Variant) -> &wgpu::BindGroupLayout {
-        let layouts = if variant.is_posed() { &self.frames } else { &self.model };
-        &layouts[kind(variant).min(TEXTURES - 1)]
+        let (layouts, visibility, label) = match variant.is_posed() {
+            true => (&self.frames, wgpu::ShaderStages::VERTEX_FRAGMENT, "gpuskin frames"),
+            false => (&self.model, wgpu::ShaderStages::VERTEX, "gpuskin model"),
+        };
+        layouts[kind(variant).min(TEXTURES - 1)].get_or_init(|| {
+            self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some(label),
+                entries: &frame_entries(variant, visibility),
+            })
+        })
     }
 
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
         if variant.is_posed() {
             return &self.posed;
         }
-        match self.model.get(kind(variant)) {
-            Some(layout) => layout,
-            None => self.palette[usize::from(variant.previous_transforms)].get_or_init(|| {
-                self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                    label: Some("gpuskin model with a palette"),
-                    entries: &model_layout_entries(variant),
-                })
-            }),
+        if !variant.encoding.needs_compute() {
+            return self.frames(variant);
         }
+        self.palette[usize::from(variant.previous_transforms)].get_or_init(|| {
+            self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("gpuskin model with a palette"),
+                entries: &model_layout_entries(variant),
+            })
+        })
     }
 
     /// Layout of the crowds of a batch: palette, constants of crowds, instances, lists and draws.
@@ -125,17 +119,13 @@ impl Layouts {
 
     /// Layout of a model with a field; `None` if the model's poses are not in a texture.
     pub(crate) fn field(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
-        let (sample_type, dimension) = texels(variant);
-        let texture = wgpu::BindingType::Texture { sample_type, view_dimension: dimension, multisampled: false };
-        let vertex = wgpu::ShaderStages::VERTEX;
         let layout = self.field.get(kind(variant))?.get_or_init(|| {
+            let uniform = uniform(size_of::<FieldUniform>() as u64, false);
+            let mut entries = frame_entries(variant, wgpu::ShaderStages::VERTEX);
+            entries.push(entry(FIELD_BINDING, wgpu::ShaderStages::VERTEX, uniform));
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin field"),
-                entries: &[
-                    entry(ANIMATION_BINDING, vertex, texture),
-                    entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
-                    entry(FIELD_BINDING, vertex, uniform(size_of::<FieldUniform>() as u64, false)),
-                ],
+                entries: &entries,
             })
         });
         Some(layout)
@@ -180,11 +170,10 @@ pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry>
     if variant.is_posed() {
         return posed_entries().into();
     }
-    if !variant.encoding.needs_compute() {
-        let (sample_type, dimension) = texels(variant);
-        return texture_entries(sample_type, dimension).into();
-    }
     let vertex = wgpu::ShaderStages::VERTEX;
+    if !variant.encoding.needs_compute() {
+        return frame_entries(variant, vertex);
+    }
     let mut entries = vec![
         entry(ANIMATION_BINDING, vertex, storage(true, false)),
         entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
@@ -196,22 +185,26 @@ pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry>
     entries
 }
 
-/// Entries of a model with an animation texture.
-fn texture_entries(
-    sample_type: wgpu::TextureSampleType,
-    view_dimension: wgpu::TextureViewDimension,
-) -> [wgpu::BindGroupLayoutEntry; 2] {
-    let vertex = wgpu::ShaderStages::VERTEX;
+/// Entries of a model with its animation texture.
+fn frame_entries(variant: Variant, visibility: wgpu::ShaderStages) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let (sample_type, view_dimension) = texels(variant);
     let texture = wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false };
-    [entry(ANIMATION_BINDING, vertex, texture), entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false))]
+    let model = entry(MODEL_BINDING, visibility, uniform(MODEL_BYTES, false));
+    let mut entries = vec![entry(ANIMATION_BINDING, visibility, texture), model];
+    entries.extend(variant.clip_texture.then(|| entry(CLIPS_BINDING, visibility, WORDS)));
+    entries
 }
 
 /// Entries of a model whose poses a pass draws into a texture.
 fn posed_entries() -> [wgpu::BindGroupLayoutEntry; 3] {
-    let (sample_type, dimension) = (wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array);
-    let [poses, model] = texture_entries(sample_type, dimension);
-    let places = uniform(size_of::<PosePlaces>() as u64, true);
-    [poses, model, entry(POSES_BINDING, wgpu::ShaderStages::VERTEX, places)]
+    let vertex = wgpu::ShaderStages::VERTEX;
+    let (sample_type, view_dimension) = (wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array);
+    let poses = wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false };
+    [
+        entry(ANIMATION_BINDING, vertex, poses),
+        entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
+        entry(POSES_BINDING, vertex, uniform(size_of::<PosePlaces>() as u64, true)),
+    ]
 }
 
 /// Type and dimension of the animation texture of a variant.
@@ -255,8 +248,15 @@ const FILTERED: wgpu::BindingType = wgpu::BindingType::Texture {
 };
 const FILTERING: wgpu::BindingType = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
 
+/// Texture with four words per texel.
+pub(crate) const WORDS: wgpu::BindingType = wgpu::BindingType::Texture {
+    sample_type: wgpu::TextureSampleType::Uint,
+    view_dimension: wgpu::TextureViewDimension::D2,
+    multisampled: false,
+};
+
 /// Number of model layouts that have an animation texture.
-const TEXTURES: usize = 4;
+const TEXTURES: usize = 8;
 
 /// Bytes per playback record.
 pub(crate) const PLAYBACK_BYTES: u64 = size_of::<PlaybackRecord>() as u64;
@@ -264,12 +264,13 @@ pub(crate) const PLAYBACK_BYTES: u64 = size_of::<PlaybackRecord>() as u64;
 pub(crate) const PLACE_BYTES: u64 = size_of::<PlaceRecord>() as u64;
 
 /// Index of the model layout of a variant, by texel type and number of layers of its animation
-/// texture. Palettes come last.
+/// texture, and by the place of its clip records. Palettes come last.
 pub(crate) fn kind(variant: Variant) -> usize {
     if variant.encoding.needs_compute() {
         return TEXTURES;
     }
-    usize::from(variant.encoding.format().is_integer()) * 2 + usize::from(variant.array)
+    let flags = [variant.clip_texture, variant.encoding.format().is_integer(), variant.array];
+    flags.into_iter().fold(0, |index, flag| index * 2 + usize::from(flag))
 }
 
 pub(crate) fn entry(binding: u32, visibility: wgpu::ShaderStages, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {

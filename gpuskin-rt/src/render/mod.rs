@@ -107,6 +107,7 @@ mod stale;
 mod surface;
 mod textures;
 mod view;
+mod words_texture;
 
 #[cfg(feature = "testing")]
 pub use capture::{Capture, CaptureFrame, CapturedVertex};

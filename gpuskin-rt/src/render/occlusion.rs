@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::Error;
 use super::compute::{layout, pipeline};
-use super::cull::{CullPipelines, RevealPipelines};
+use super::cull::{RevealPipelines, Views};
 use super::descriptor::RendererDescriptor;
 use super::gpu::Gpu;
 use super::layouts::{bind_group, uniform};
@@ -23,7 +23,8 @@ pub(crate) struct Occlusion {
     reversed: bool,
     /// Layout of group 1 of the second culling pass: [`PyramidUniform`] and the pyramid.
     layout: wgpu::BindGroupLayout,
-    reveal: OnceLock<RevealPipelines>,
+    /// Pipelines of the second culling pass: for models with few clips, and for models with many.
+    reveal: [OnceLock<RevealPipelines>; 2],
     /// Builds a pyramid level from the level before it.
     next: OnceLock<MipPass>,
     /// Sample count of the depth texture, and the pipeline that builds the first pyramid level from
@@ -63,7 +64,7 @@ impl Occlusion {
         }
         let parameters = uniform(size_of::<PyramidUniform>() as u64, false);
         let layout = layout(device, LABEL, &[parameters, picture(false)]);
-        Some(Self { reversed, layout, reveal: OnceLock::new(), next: OnceLock::new(), first: None, pyramid: None })
+        Some(Self { reversed, layout, reveal: Default::default(), next: OnceLock::new(), first: None, pyramid: None })
     }
 
     /// Creates the pyramid for a depth texture, unless it exists already. For a depth texture that
@@ -102,8 +103,9 @@ impl Occlusion {
         &self.layout
     }
 
-    pub(super) fn pipelines(&self, device: &wgpu::Device, culling: &CullPipelines) -> &RevealPipelines {
-        self.reveal.get_or_init(|| culling.reveal(device, &self.layout))
+    /// `many_clips`: as in [`Views::pipelines`].
+    pub(super) fn pipelines(&self, device: &wgpu::Device, views: &Views, many_clips: bool) -> &RevealPipelines {
+        self.reveal[usize::from(many_clips)].get_or_init(|| views.pipelines(many_clips).reveal(device, &self.layout))
     }
 }
 

@@ -105,7 +105,7 @@ impl Palettes {
             // Only visible instances have a pose.
             Some((views, _)) => {
                 let listed =
-                    views.max_instances(&geometry.cull_mesh(), poses.binding, sharing.map(|sharing| sharing.samples));
+                    views.max_instances(&geometry.cull_mesh(), poses.binding, sharing.map(|sharing| sharing.entries));
                 let posed = buffers
                     .visible
                     .map_or(max_instances, |visible| if visible <= max_instances { u32::MAX } else { max_instances });
@@ -113,7 +113,7 @@ impl Palettes {
             }
             None => max_instances,
         };
-        let cache_samples = sharing.map_or(0, |sharing| sharing.samples);
+        let cache_entries = sharing.map_or(0, |sharing| sharing.entries);
         let cached_poses = if cached_poses > 0 {
             (cached_poses / buffers.capacity.div_ceil(instances_per_chunk.max(1)).max(1)).max(1)
         } else {
@@ -137,7 +137,7 @@ impl Palettes {
             let culling = culled.map(|(views, bounds)| {
                 let (places, playbacks) = (places.clone(), playbacks.clone());
                 let chunk =
-                    cull::CullChunk { places, playbacks, instances, palette_slots, cached_poses, cache_samples };
+                    cull::CullChunk { places, playbacks, instances, palette_slots, cached_poses, cache_entries };
                 let parameters = [&parameters, &of_cache];
                 let mesh = geometry.cull_mesh();
                 Arc::new(Culling::new(device, queue, (&mesh, bounds), views, chunk, parameters))
@@ -265,17 +265,18 @@ impl Palettes {
     }
 
     /// Evaluates the poses of instances that the second pass reveals in the main view, in palette
-    /// slots behind those in use.
-    pub(crate) fn reveal(
+    /// slots behind those in use. `pipelines`: those for models with many clips, or with few.
+    pub(crate) fn reveal<'p>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        pyramid: (&RevealPipelines, &wgpu::BindGroup),
+        pipelines: &dyn Fn(bool) -> &'p RevealPipelines,
+        pyramid: &wgpu::BindGroup,
         instances: u32,
     ) {
         let Some(poses) = &self.own else { return };
         for (range, chunk) in self.parts(instances).filter(|(_, chunk)| chunk.reveals()) {
             if let Some((passes, culling)) = chunk.passes.as_ref().and_then(|own| Some((own, own.culling.as_ref()?))) {
-                culling.reveal(pass, pyramid, range.end - range.start);
+                culling.reveal(pass, pipelines, pyramid, range.end - range.start);
                 passes.evaluate(pass, poses, culling);
             }
         }

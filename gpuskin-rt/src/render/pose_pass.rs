@@ -19,7 +19,7 @@ pub(crate) struct PosePipelines {
     device: wgpu::Device,
     /// Layout of the places, with a dynamic offset.
     places: wgpu::BindGroupLayout,
-    pipelines: Mutex<HashMap<(Encoding, bool), wgpu::RenderPipeline>>,
+    pipelines: Mutex<HashMap<(Encoding, bool, bool), wgpu::RenderPipeline>>,
 }
 
 /// Texture that poses are drawn into.
@@ -67,7 +67,7 @@ impl PosePipelines {
     fn pipeline(&self, layouts: &Layouts, variant: Variant) -> wgpu::RenderPipeline {
         let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         let create = || self.create(layouts, variant);
-        pipelines.entry((variant.encoding, variant.array)).or_insert_with(create).clone()
+        pipelines.entry((variant.encoding, variant.array, variant.clip_texture)).or_insert_with(create).clone()
     }
 
     fn create(&self, layouts: &Layouts, variant: Variant) -> wgpu::RenderPipeline {

@@ -59,12 +59,11 @@ impl CrowdRenderer {
         let descriptor = wgpu::ComputePassDescriptor { label: LABEL, timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         occlusion.record(&mut pass);
-        let pipelines = occlusion.pipelines(&device, views.pipelines.get());
+        let pipelines = |many_clips| occlusion.pipelines(&device, views, many_clips);
         if let Some(pyramid) = &occlusion.pyramid {
-            let hides = (pipelines, &pyramid.bind_group);
             self.batching.reveal(&device, &mut pass, (occlusion.layout(), &pyramid.bind_group));
             for (palettes, d) in drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d))) {
-                palettes.reveal(&mut pass, hides, d.instances);
+                palettes.reveal(&mut pass, &pipelines, &pyramid.bind_group, d.instances);
             }
         }
         drop(pass);

@@ -162,7 +162,8 @@ pub(crate) struct SharedPoses {
     clips: Vec<(u32, f32)>,
     /// Number of cached poses, over all palettes.
     pub(crate) cached_poses: u32,
-    pub(crate) samples: u32,
+    /// Number of cache entries.
+    pub(crate) entries: u32,
 }
 
 impl SharedPoses {
@@ -210,7 +211,7 @@ impl SharedPoses {
         };
         let steps = |clip: &ClipInfo| (cache::steps(clip.duration as f32, grid), 0.0);
         let clips: Vec<(u32, f32)> = model.meta.clips.iter().map(steps).collect();
-        let samples = cache::set_steps(&mut bounds.to_vec(), &clips);
+        let [samples, entries] = cache::set_steps(&mut bounds.to_vec(), &clips);
         let of_a_pose = bytes_per_pose(geometry, poses);
         let cache_capacity = cache_capacity(&device.limits(), geometry, poses, cache_bytes).min(samples);
         let on =
@@ -230,7 +231,7 @@ impl SharedPoses {
             _ => (on, cache_capacity),
         };
         let clips = if sharing == PoseSharing::Always { clips } else { step_errors(model, &clips)? };
-        Ok((Some(Self { clips, cached_poses, samples }), state))
+        Ok((Some(Self { clips, cached_poses, entries }), state))
     }
 
     /// Writes the steps of clips into the bounds, for the culling pass.

@@ -108,7 +108,7 @@ fn materials() -> impl Iterator<Item = (String, String)> {
     few.flat_map(of).chain(first)
 }
 
-const SCOPES: [cull::CullScope; 2] = [cull::CullScope::Single, cull::CullScope::Batch];
+const SCOPES: [cull::CullScope; 3] = [cull::CullScope::Single, cull::CullScope::ManyClips, cull::CullScope::Batch];
 
 fn befores() -> impl Iterator<Item = cull::PyramidSource> {
     let depths = [(1, false), (1, true), (4, false)];
@@ -266,7 +266,7 @@ fn wgsl_structures_match_rust_layout() {
                 ignore_marks,
                 cached_poses,
                 cache_at,
-                cache_samples,
+                cache_entries,
                 reserved,
                 errors
             ]

@@ -40,12 +40,12 @@ impl Playing {
     }
 
     fn frames(&self, clips: &[ClipRecord], clip: u32, rate: i128, offset: u32) -> Between {
-        let record = &clips[(clip & 1023) as usize];
+        let record = &clips[(clip & 0x3fff) as usize];
         let cycles = (i128::from(offset) << 32) + self.elapsed() * rate;
         let one = 1_i128 << 64;
-        let ended = clip >> 10 & 1 != 0 && !(0..one).contains(&cycles);
+        let ended = clip >> 14 & 1 != 0 && !(0..one).contains(&cycles);
         let phase = if ended { (cycles >= one) as u32 as f64 } else { cycles.rem_euclid(one) as f64 / one as f64 };
-        let phase = if clip >> 11 & 1 != 0 { 1.0 - (2.0 * phase - 1.0).abs() } else { phase };
+        let phase = if clip >> 15 & 1 != 0 { 1.0 - (2.0 * phase - 1.0).abs() } else { phase };
         let position = phase * f64::from(record.intervals);
         let frame = |i: f64| {
             let i = (i as u32).min(record.intervals);
@@ -54,7 +54,7 @@ impl Playing {
             record.first_frame + if row >= record.stored { row - record.stored } else { row }
         };
         let a = position.floor();
-        Between { clip: (clip & 1023) as usize, a: frame(a), b: frame(a + 1.0), t: position - a }
+        Between { clip: (clip & 0x3fff) as usize, a: frame(a), b: frame(a + 1.0), t: position - a }
     }
 
     /// Blends the current clip and the fading clips.
@@ -64,12 +64,13 @@ impl Playing {
             let rate = i128::from(packed & ((1 << bits) - 1)) << (packed >> bits & 31);
             if packed >> (bits + 5) & 1 != 0 { -rate } else { rate }
         };
-        let current = of(self.frames(clips, w[4] & 0xfff, rate(w[2], 26), w[3]));
+        let current = of(self.frames(clips, w[4] & 0xffff, rate(w[2], 26), w[3]));
         let weight = curve(w[9] >> 16 & 3, self.progress(w[5]));
         if weight >= 1.0 {
             return current;
         }
-        let source = |words: &[u32]| of(self.frames(clips, words[0] & 0xfff, rate(words[0] >> 16, 10), words[1] << 16));
+        let source =
+            |words: &[u32]| of(self.frames(clips, words[0] & 0xffff, rate(words[0] >> 16, 10), words[1] << 16));
         let older = f64::from(w[7] >> 16) / 65_535.0;
         let from = if older > 0.0 { mix(&source(&w[6..8]), &source(&w[8..10]), older) } else { source(&w[6..8]) };
         mix(&from, &current, weight)
@@ -187,8 +188,8 @@ fn layered(test: &TestModel, frame: &CaptureFrame<'_>, base: Vec<Local>) -> Vec<
     for w in words[..24].as_chunks::<12>().0 {
         let words = [w[0], w[1], w[2], w[3], w[4], w[5], w[8], w[9], w[10], w[11]];
         let playing = Playing { words, now: frame.time };
-        let weight = weight(w[6], w[7], w[4] >> 21, playing.seconds());
-        let mask = w[4] >> 12 & 511;
+        let weight = weight(w[6], w[7], w[4] >> 25, playing.seconds());
+        let mask = w[4] >> 16 & 511;
         let over = playing.mix(
             &test.records,
             |between| {
@@ -202,7 +203,7 @@ fn layered(test: &TestModel, frame: &CaptureFrame<'_>, base: Vec<Local>) -> Vec<
             mix_all,
         );
         let alone = w[5] & 0xffff == 0xffff;
-        let reference = tracks.reference((w[4] & 1023) as usize);
+        let reference = tracks.reference((w[4] & 0x3fff) as usize);
         for node in 0..under.len() {
             if mask > 0 && !tracks.mask(mask as usize - 1, node) {
                 continue;

@@ -1,7 +1,7 @@
 //! Pose cache: pictures and vertices equal those of the palette path in every frame, for any number
 //! of cached poses.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips, plain};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with, wide_targets};
 use glam::Vec3;
@@ -21,6 +21,18 @@ fn test_model(vertex: VertexFormat) -> TestModel {
     let mut random = Random(7);
     let mut recipe = Recipe::random(&mut random, Encoding::LocalPacked, vertex, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
+    recipe.build(|_, _| Pose::REST).with_bounds()
+}
+
+/// A model with so many clips that the culling pass reads their samples from a texture.
+fn model_of_many_clips() -> TestModel {
+    let vertex = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let mut random = Random(7);
+    let mut recipe = Recipe::random(&mut random, Encoding::LocalPacked, vertex, 4);
+    recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
+    recipe.clips = many_clips(5_000);
+    recipe.vertices.truncate(60);
+    recipe.indices.truncate(60);
     recipe.build(|_, _| Pose::REST).with_bounds()
 }
 
@@ -57,13 +69,15 @@ fn asked(path: DrawPath, poses: u32, test: &TestModel) -> CrowdDescriptor {
 fn scene(gpu: &Gpu, test: &TestModel, of_renderer: RendererDescriptor, descriptor: CrowdDescriptor) -> Scene {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, of_renderer).unwrap();
     let crowd = Crowd::with_model(&mut renderer, &test.model, descriptor).unwrap();
+    let clips = test.model.meta.clips.len() as u32;
+    // All three clips, or clips of any index.
+    let clip = |i: u32| Clip::new((i * 1_639 % clips) as u16);
     let mut random = Random(3);
     let ids = (0..COUNT)
         .map(|i| {
             let at = random.vector() * 40.0;
             let instance = Instance::at(at.to_array()).facing(i as f32).scaled(random.within(0.5, 1.5));
-            let instance =
-                instance.play(Clip::new((i % 3) as u16)).phase(i as f32 * 0.137).speed(random.within(-1.5, 1.5));
+            let instance = instance.play(clip(i)).phase(i as f32 * 0.137).speed(random.within(-1.5, 1.5));
             let id = crowd.spawn(match i % 4 {
                 0 => instance.repeat(Repeat::Once),
                 1 => instance.repeat(Repeat::PingPong),
@@ -239,18 +253,20 @@ pub fn cached_vertices_match_cpu_reference() {
     let now = Time::from_secs(seconds_of(3));
     let clock: [u32; 4] = [now.words()[0], now.words()[1], 0, 0];
     let clock = bytemuck::bytes_of(&clock);
-    for format in formats {
-        let test = test_model(format);
+    for test in formats.map(test_model).chain([model_of_many_clips()]) {
+        let meta = &test.model.meta;
+        let format = (meta.clips.len(), meta.mesh.format);
         let clips = steps(&test);
-        let mut bounds = cull::pack_bounds(&test.model.meta).unwrap();
-        assert_eq!(cache::set_steps(&mut bounds, &clips), MOMENTS);
+        let mut bounds = cull::pack_bounds(meta).unwrap();
+        let [samples, _] = cache::set_steps(&mut bounds, &clips);
+        assert!(if clips.len() == 3 { samples == MOMENTS } else { samples > 60_000 }, "{samples}");
         let prepare = |scene: &mut Scene| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             scene.renderer.prepare(&gpu.queue, &mut encoder, &everything, now).unwrap();
             encoder
         };
         let descriptor = RendererDescriptor { lod_error: 0.0, ..Default::default() };
-        let mut scene = scene(&gpu, &test, descriptor, asked(DrawPath::Cache, MOMENTS, &test));
+        let mut scene = scene(&gpu, &test, descriptor, asked(DrawPath::Cache, samples.min(2_000), &test));
         // An extra frame first, so that all poses are cached.
         gpu.queue.submit([prepare(&mut scene).finish()]);
         let encoder = prepare(&mut scene);

@@ -1,6 +1,6 @@
 //! WGSL compared with the CPU reference on every available backend.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips};
 use crate::common::{BACKENDS, Gpu, compute, gpu};
 use glam::Vec3;
 use gpuskin_rt::internals::render::Capture;
@@ -20,12 +20,34 @@ fn model(seed: u64, encoding: Encoding, format: VertexFormat, bones: u32, array:
     recipe.build(|_, _| Pose::random(&mut random, mirrored))
 }
 
+/// A model with so many clips that their records are in a texture. `array`: its animation texture has several layers.
+fn model_of_many_clips(encoding: Encoding, format: VertexFormat, clips: usize, array: bool) -> TestModel {
+    let mut random = Random(clips as u64);
+    let mut recipe = Recipe::random(&mut random, encoding, format, 3);
+    recipe.clips = many_clips(clips);
+    (recipe.width, recipe.frames_per_layer) = if array { (512, 800) } else { (MAX_SIDE, u32::MAX) };
+    recipe.build(|_, _| Pose::random(&mut random, false))
+}
+
+/// Returns the clips of a model that tests play, and fade between in this order: all, or some of many.
+fn played_clips(meta: &Metadata) -> Vec<u16> {
+    let last = meta.clips.len() as u16 - 1;
+    if last < 4 {
+        return (0..=last).collect();
+    }
+    // Around the last clip that fits the uniform buffer, and around the end of a row of the texture.
+    let last_in_uniform = shader::UNIFORM_CLIPS as u16 - 1;
+    [3, 4_900, last_in_uniform, last_in_uniform + 1, 127, 128, last].into_iter().filter(|clip| *clip <= last).collect()
+}
+
 /// Instances of all kinds, each with a time.
 fn timed_records(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, Time)> {
     let month = 30.0 * 86_400.0;
+    let clips = played_clips(meta);
     let mut all = Vec::new();
     for (start, elapsed) in [(0.0, 0.0), (3.0, 0.123), (1e6, 7.31), (17.25, month + 0.37), (50.0, -20.0), (4e9, 1e8)] {
-        for clip in 0..meta.clips.len() as u16 {
+        for (i, &clip) in clips.iter().enumerate() {
+            let next = Clip::<Dynamic>::new(clips[(i + 1) % clips.len()]);
             for mode in 0..9 {
                 let rotation = random.direction().extend(random.within(-1.0, 1.0)).to_array();
                 let instance = Instance::<Dynamic>::at(random.vector())
@@ -47,8 +69,7 @@ fn timed_records(meta: &Metadata, random: &mut Random) -> Vec<(InstanceRecord, T
                 let now = Time::from_secs(start + elapsed);
                 // A crossfade, then one that interrupts it.
                 for i in 7..=mode {
-                    let clip = Clip::<Dynamic>::new((clip + 1) % meta.clips.len() as u16);
-                    let next = Instance::at([0.0; 3]).play(clip).phase(random.unit()).record(meta, now).playback();
+                    let next = Instance::at([0.0; 3]).play(next).phase(random.unit()).record(meta, now).playback();
                     let curve = [Curve::Linear, Curve::Smooth, Curve::EaseIn, Curve::EaseOut][random.below(4) as usize];
                     record.play(&next, 0.5, curve, now - f64::from(9 - i) * 0.1);
                 }
@@ -91,7 +112,10 @@ pub fn every_variant_matches_cpu_reference() {
         let textured = shader::Variant::all().filter(|v| !v.encoding.needs_compute() && !v.previous_transforms);
         for (seed, variant) in (0..).zip(textured) {
             let mirrored = seed % 2 == 1;
-            let mut test = model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored);
+            let mut test = match variant.clip_texture {
+                true => model_of_many_clips(variant.encoding, variant.vertex, 1_100, variant.array),
+                false => model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored),
+            };
             test.model.meta.normals = variant.normals;
             assert_eq!(shader::Variant::of(&test.model.meta), variant);
             let frames = some(seed, timed_records(&test.model.meta, &mut Random(seed + 1000)));
@@ -104,6 +128,45 @@ pub fn every_variant_matches_cpu_reference() {
             (distance, angle) = (distance.max(worst.0), angle.max(worst.1));
         }
         note!("{}: positions within {distance:.1e} of the diagonal, normals within {angle:.1e} degrees", gpu.name);
+    }
+}
+
+/// Thousands of clips, and as many as a model can have, on the path without compute and on the palette path:
+/// also in crossfades between clips of any index.
+pub fn models_with_thousands_of_clips_match_cpu_reference() {
+    let cases = [
+        (Encoding::MatrixF16, 5_000),
+        (Encoding::TrsPacked, 5_000),
+        (Encoding::VatF16, 2_000),
+        (Encoding::LocalPacked, 5_000),
+        (Encoding::TrsF16, MAX_CLIPS),
+        (Encoding::LocalPacked, MAX_CLIPS),
+    ];
+    let everywhere = cases.map(|(encoding, clips)| {
+        let packing = if encoding.is_vertex() { Packing::Static } else { Packing::Narrow };
+        let format = VertexFormat { packing, tangent: false, color: false };
+        model_of_many_clips(encoding, format, clips, true)
+    });
+    for backend in BACKENDS {
+        for test in &everywhere {
+            let Metadata { encoding, ref clips, .. } = test.model.meta;
+            let opened = if encoding.needs_compute() { compute(backend) } else { gpu(backend) };
+            let Some(gpu) = opened else { continue };
+            let variant = shader::Variant::of(&test.model.meta);
+            assert_eq!((variant.clip_texture, variant.array), (!encoding.needs_compute(), !encoding.needs_compute()));
+            let frames = timed_records(&test.model.meta, &mut Random(1));
+            let fades =
+                |(record, now): &&(InstanceRecord, Time)| record.clip_index() == 4_900 && record.weight(*now) < 1.0;
+            assert!(clips.len() < 4_900 || frames.iter().filter(fades).count() > 2);
+            let worst = compare(&gpu, test, &frames);
+            note!("{} clips of {encoding:?} on {}: {worst:?}", clips.len(), gpu.name);
+            assert!(
+                worst.0 <= POSITION_TOLERANCE && worst.1 <= NORMAL_TOLERANCE_DEGREES,
+                "{} clips of {encoding:?} on {}: {worst:?}",
+                clips.len(),
+                gpu.name
+            );
+        }
     }
 }
 

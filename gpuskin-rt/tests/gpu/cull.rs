@@ -1,6 +1,6 @@
 //! Frustum culling on every available backend: pictures equal those of the whole crowd.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu, gpu_with};
 use glam::Vec3;
 use gpuskin_rt::internals::render::{CullingState, DrawPath};
@@ -17,6 +17,19 @@ fn test_model(encoding: Encoding) -> TestModel {
     recipe.build(|_, _| Pose::REST).with_bounds()
 }
 
+/// Returns [`test_model`] with so many clips that their bounds are in a texture, and fewer vertices.
+fn model_of_many_clips(encoding: Encoding) -> TestModel {
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let mut recipe = Recipe::random(&mut Random(7), encoding, format, 4);
+    recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
+    recipe.clips = many_clips(5_000);
+    recipe.frames_per_layer = 400;
+    recipe.vertices.truncate(60);
+    recipe.indices.truncate(60);
+    let mut random = Random(8);
+    recipe.build(|_, _| Pose::random(&mut random, false)).with_bounds()
+}
+
 struct Scene {
     renderer: CrowdRenderer,
     crowd: Crowd<Dynamic>,
@@ -31,6 +44,9 @@ fn scene(gpu: &Gpu, test: &TestModel, culling: bool) -> Scene {
     let crowd =
         Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor { capacity: COUNT, ..Default::default() })
             .unwrap();
+    let clips = test.model.meta.clips.len() as u32;
+    // All three clips, or clips of any index.
+    let clip = |i: u32| Clip::new((i * 1_639 % clips) as u16);
     let mut random = Random(3);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     let camera = cameras().next().unwrap().0;
@@ -39,9 +55,9 @@ fn scene(gpu: &Gpu, test: &TestModel, culling: bool) -> Scene {
         .map(|i| {
             let at = random.vector() * 40.0;
             let instance = Instance::at(at.to_array()).facing(i as f32).scaled(random.within(0.5, 1.5));
-            let id = crowd.spawn(instance.play(Clip::new((i % 3) as u16)).repeat(Repeat::Loop).phase(i as f32 * 0.137));
+            let id = crowd.spawn(instance.play(clip(i)).repeat(Repeat::Loop).phase(i as f32 * 0.137));
             if i % 3 == 0 {
-                crowd.play(id, Clip::new(1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 })).unwrap();
+                crowd.play(id, clip(i + 1), Transition::crossfade(if i % 2 == 0 { 0.1 } else { 9.0 })).unwrap();
             }
             crowd.set_tint(id, [1.0, i as f32 / COUNT as f32, 0.5, 1.0]).unwrap();
             crowd.set_visible(id, i % 7 != 0).unwrap();
@@ -82,21 +98,21 @@ fn draw(gpu: &Gpu, scene: &mut Scene, (main, sun): &(Camera, Camera)) -> [Pictur
 }
 
 pub fn culled_pictures_match_and_only_visible_instances_are_drawn() {
-    let test = test_model(Encoding::LocalPacked);
-    for backend in BACKENDS {
+    let tests = [test_model(Encoding::LocalPacked), model_of_many_clips(Encoding::LocalPacked)];
+    for (backend, test) in BACKENDS.into_iter().flat_map(|backend| tests.each_ref().map(|test| (backend, test))) {
         let Some(gpu) = compute(backend) else { continue };
-        let (mut whole, mut culled) = (scene(&gpu, &test, false), scene(&gpu, &test, true));
+        let (mut whole, mut culled) = (scene(&gpu, test, false), scene(&gpu, test, true));
         let mut limits = wgpu::Limits::downlevel_defaults();
         limits.max_storage_buffer_binding_size = (4 * 48 * 79).max(test.model.animation.levels[0].len);
         let small = gpu_with(backend, limits).unwrap();
-        let mut split = scene(&small, &test, true);
+        let mut split = scene(&small, test, true);
         let mut shown = 0;
         for (i, cameras) in cameras().enumerate() {
             let expected = draw(&gpu, &mut whole, &cameras);
             shown += expected.iter().map(Picture::covered).sum::<usize>();
             assert!(draw(&gpu, &mut culled, &cameras) == expected, "camera {i} on {}", gpu.name);
             assert!(draw(&small, &mut split, &cameras) == expected, "camera {i}, several palettes on {}", gpu.name);
-            check_counts(&test, &whole, &[&culled, &split], &cameras);
+            check_counts(test, &whole, &[&culled, &split], &cameras);
         }
         assert!(shown > 3000, "only {shown} pixels are covered");
     }
@@ -129,8 +145,8 @@ fn check_counts(test: &TestModel, whole: &Scene, culled: &[&Scene], cameras: &(C
 /// On devices without compute, the CPU culls: for the same pictures, with the same instances as a culling
 /// pass selects.
 pub fn cpu_culls_where_there_is_no_compute() {
-    for encoding in [Encoding::MatrixF16, Encoding::TrsPacked] {
-        let test = test_model(encoding);
+    let few = [Encoding::MatrixF16, Encoding::TrsPacked].map(test_model);
+    for test in few.into_iter().chain([model_of_many_clips(Encoding::MatrixF16)]) {
         for gpu in BACKENDS.into_iter().filter_map(gpu) {
             let (mut whole, mut culled) = (scene(&gpu, &test, false), scene(&gpu, &test, true));
             let mut shown = 0;

@@ -1,7 +1,7 @@
 //! Fields: instances on the GPU compared with the CPU reference, in every kind of encoding, also
 //! after a week.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::squares::{RED, map, renderer, shows, square_recipe, squares};
 use crate::common::{BACKENDS, Canvas, Gpu, compute, gpu};
@@ -64,10 +64,19 @@ fn drawn(
 }
 
 fn test_model(encoding: Encoding) -> TestModel {
+    model_of_clips(encoding, 3)
+}
+
+fn model_of_clips(encoding: Encoding, clips: usize) -> TestModel {
     let packing = if encoding.is_vertex() { Packing::Static } else { Packing::Narrow };
     let format = VertexFormat { packing, tangent: false, color: false };
     let mut random = Random(9);
-    Recipe::random(&mut Random(5), encoding, format, 6).build(|_, _| Pose::random(&mut random, false))
+    let mut recipe = Recipe::random(&mut Random(5), encoding, format, 6);
+    recipe.clips = many_clips(clips);
+    if clips > 3 {
+        (recipe.width, recipe.frames_per_layer) = (MAX_SIDE, u32::MAX);
+    }
+    recipe.build(|_, _| Pose::random(&mut random, false))
 }
 
 /// Two loops chosen by noise, a gust with the third clip, an origin away from zero; every option is
@@ -89,8 +98,8 @@ fn windy() -> FieldDescriptor<Dynamic> {
 
 pub fn field_instances_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
-        for encoding in [Encoding::TrsPacked, Encoding::VatPacked] {
-            let test = test_model(encoding);
+        for (encoding, clips) in [(Encoding::TrsPacked, 3), (Encoding::VatPacked, 3), (Encoding::TrsF16, 1_500)] {
+            let test = model_of_clips(encoding, clips);
             let mut renderer = renderer(&gpu);
             let variant = Variant::of(&test.model.meta);
             for (i, descriptor) in [windy(), FieldDescriptor { patches: 0.0, wind: None, ..windy() }].iter().enumerate()

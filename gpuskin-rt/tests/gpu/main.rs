@@ -62,6 +62,7 @@ fn main() -> std::process::ExitCode {
         test!(cache::cached_vertices_match_cpu_reference, WIDE_TARGETS),
         test!(cache::sharing_error_is_never_visible, WIDE_TARGETS),
         test!(cpu_reference::every_variant_matches_cpu_reference, GPU),
+        test!(cpu_reference::models_with_thousands_of_clips_match_cpu_reference, GPU),
         test!(cpu_reference::models_with_one_and_1024_bones_match_cpu_reference, GPU),
         test!(cpu_reference::palettes_match_cpu_reference, COMPUTE),
         test!(cpu_reference::frames_beyond_one_readback_are_captured, GPU),

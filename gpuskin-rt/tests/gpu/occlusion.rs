@@ -1,7 +1,7 @@
 //! Occlusion culling: pictures equal those of the whole crowd in every frame, occluded instances
 //! are not drawn, and the GPU decides like the CPU reference.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips, plain};
 use crate::common::occlusion::{HEIGHT, Targets, WIDTH, Wall, numbers};
 use crate::common::{BACKENDS, Gpu, compute, gpu_with};
 use glam::{Mat4, Vec3};
@@ -12,8 +12,12 @@ use gpuskin_test_harness::note;
 
 const COUNT: u32 = 400;
 
-/// A box of 1.6 metres that rotates and moves, with bounds as a bake computes them.
+/// A box of 1.6 metres that rotates and moves in three clips, with bounds as a bake computes them.
 fn test_model() -> TestModel {
+    model_of_clips(3)
+}
+
+fn model_of_clips(clips: usize) -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 1);
     let corner = |i: usize| Vec3::from([0, 1, 2].map(|axis| if i >> axis & 1 == 0 { -0.8 } else { 0.8 }));
@@ -31,6 +35,7 @@ fn test_model() -> TestModel {
     let sides = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
     recipe.indices = sides.iter().flat_map(|[a, b, c, d]| [*a, *b, *c, *a, *c, *d]).collect();
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
+    recipe.clips = many_clips(clips);
     recipe.build(|_, _| Pose::REST).with_bounds()
 }
 
@@ -65,6 +70,8 @@ struct Scene {
     targets: Targets,
     wall: Wall,
     random: Random,
+    /// Number of clips of the model.
+    clips: u32,
     way: Way,
 }
 
@@ -73,9 +80,10 @@ fn place(i: u32) -> [f32; 3] {
     [(i % 20) as f32 * 4.5 - 42.0, (i / 20 % 2) as f32 * 4.5, -((i / 40) as f32) * 4.5]
 }
 
-fn instance(i: u32, random: &mut Random) -> Instance<Dynamic> {
+/// `clips`: number of clips of the model.
+fn instance(i: u32, clips: u32, random: &mut Random) -> Instance<Dynamic> {
     let instance = Instance::at(place(i)).facing(random.within(0.0, 6.0)).scaled(random.within(0.9, 1.1));
-    instance.play(Clip::new((i % 3) as u16)).repeat(Repeat::Loop).phase(random.unit())
+    instance.play(Clip::new((i * 1_639 % clips) as u16)).repeat(Repeat::Loop).phase(random.unit())
 }
 
 fn scene(gpu: &Gpu, test: &TestModel, way: Way) -> Scene {
@@ -99,10 +107,11 @@ fn scene(gpu: &Gpu, test: &TestModel, way: Way) -> Scene {
     };
     let crowd = Crowd::with_model(&mut renderer, &test.model, descriptor).unwrap();
     let mut random = Random(3);
-    let ids = (0..COUNT).map(|i| crowd.spawn(instance(i, &mut random))).collect();
+    let clips = test.model.meta.clips.len() as u32;
+    let ids = (0..COUNT).map(|i| crowd.spawn(instance(i, clips, &mut random))).collect();
     let targets = Targets::new(gpu, way.format, way.samples);
     let wall = Wall::new(gpu, way.format, way.samples, way.reversed);
-    Scene { renderer, crowd, ids, sun, targets, wall, random, way }
+    Scene { renderer, crowd, ids, sun, targets, wall, random, clips, way }
 }
 
 const NEAR: f32 = 0.1;
@@ -159,7 +168,10 @@ impl Scene {
             match (frame + i) % 3 {
                 0 => assert!(self.crowd.despawn(self.ids.swap_remove(at as usize)).is_ok()),
                 1 => assert!(self.crowd.move_to(self.ids[at as usize], place(COUNT + (frame * 20 + i) as u32)).is_ok()),
-                _ => self.ids.push(self.crowd.spawn(instance(COUNT * 2 + (frame * 20 + i) as u32, &mut self.random))),
+                _ => {
+                    let number = COUNT * 2 + (frame * 20 + i) as u32;
+                    self.ids.push(self.crowd.spawn(instance(number, self.clips, &mut self.random)));
+                }
             }
         }
     }
@@ -251,19 +263,19 @@ fn by_the_twin(scene: &Scene, test: &TestModel, frame: usize, depth: &[f32], fac
 }
 
 pub fn occluded_instances_match_cpu_reference() {
-    let test = test_model();
+    let (few, many) = (test_model(), model_of_clips(5_000));
     if let Some(gpu) = compute(wgpu::Backends::VULKAN) {
-        for reversed in [false, true] {
-            let mut scene = scene(&gpu, &test, Way { reversed, ..PLAIN });
+        for (test, reversed) in [(&few, false), (&few, true), (&many, false)] {
+            let mut scene = scene(&gpu, test, Way { reversed, ..PLAIN });
             let (mut kept, mut unsure, mut hides) = ((0..COUNT).collect::<Vec<_>>(), Vec::new(), 0);
             for frame in 0..4 {
                 scene.draw(&gpu, frame, true);
                 let [first, then] = numbers(&gpu, &scene.renderer, &scene.crowd);
                 // Depth at the time of the test: instances of the first pass.
                 let depth = scene.depth_of_first(&gpu);
-                let [seen, hidden] = by_the_twin(&scene, &test, frame, &depth, 1.0);
+                let [seen, hidden] = by_the_twin(&scene, test, frame, &depth, 1.0);
                 // Sums in another order may differ at edges.
-                let [wide, narrow] = [1.0005, 0.9995].map(|f| by_the_twin(&scene, &test, frame, &depth, f));
+                let [wide, narrow] = [1.0005, 0.9995].map(|f| by_the_twin(&scene, test, frame, &depth, f));
                 let sure = |number: &u32| {
                     wide[0].contains(number) == narrow[0].contains(number)
                         && wide[1].contains(number) == narrow[1].contains(number)
@@ -419,7 +431,7 @@ pub fn unreadable_depth_occludes_nothing_and_is_reported() {
     for count in [0, 1] {
         scene.crowd.clear();
         for i in 0..count {
-            scene.crowd.spawn(instance(i, &mut Random(1)));
+            scene.crowd.spawn(instance(i, scene.clips, &mut Random(1)));
         }
         scene.draw(&gpu, 0, true);
         assert!(scene.count(View::MAIN) + scene.count(View::REVEALED) <= u64::from(count));

@@ -1,7 +1,7 @@
 //! A game's own pipelines from the public WGSL: the documented example, and outputs that only such
 //! a pipeline can compare with the CPU reference.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips};
 use crate::common::{BACKENDS, Canvas, Gpu, compute, gpu};
 use glam::{Vec2, Vec3};
 use gpuskin_rt::internals::render::{CustomDraw, vertex_buffers};
@@ -56,7 +56,12 @@ const PROBE: &str = r"
 
 fn test_model(random: &mut Random, variant: Variant) -> TestModel {
     let mut recipe = Recipe::random(random, variant.encoding, variant.vertex, 12);
+    recipe.normals = variant.normals;
     recipe.frames_per_layer = if variant.array { 5 } else { 32 };
+    if variant.clip_texture {
+        recipe.clips = many_clips(1_100);
+        (recipe.width, recipe.frames_per_layer) = if variant.array { (512, 800) } else { (MAX_SIDE, u32::MAX) };
+    }
     recipe.build(|_, _| Pose::random(random, false))
 }
 
@@ -153,7 +158,7 @@ pub fn documented_example_draws_outlines() {
     }
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
-        let shown = |v: &Variant| !v.encoding.needs_compute() && v.normals == Normals::Cofactor;
+        let shown = |v: &Variant| !v.encoding.needs_compute() && !v.clip_texture && v.normals == Normals::Cofactor;
         let variant = Variant::all().filter(shown).last().unwrap();
         let test = test_model(&mut Random(1), variant);
         let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
@@ -244,7 +249,11 @@ pub fn tangents_and_texture_coordinates_match_cpu_reference() {
         for (seed, variant) in (0..).zip(Variant::all()) {
             let gpu = if variant.encoding.needs_compute() { &computing } else { &textured };
             let test = test_model(&mut Random(seed), variant);
-            let instance = Instance::at([0.3, 0.1, 0.0]).rotated([0.1, 0.5, -0.2, 0.7]).scaled(1.3).starting(1.0);
+            assert_eq!(Variant::of(&test.model.meta), Variant { previous_transforms: false, ..variant });
+            // An open clip; with a texture of clip records, one beyond those of the uniform buffer.
+            let clip = Clip::new(test.model.meta.clips.len() as u16 / 3 * 3 - 2);
+            let instance = Instance::at([0.3, 0.1, 0.0]).rotated([0.1, 0.5, -0.2, 0.7]).scaled(1.3);
+            let instance = instance.play(clip).starting(1.0);
             let now = Time::from_secs(1.23);
             let record = instance.record(&test.model.meta, Time::ZERO);
             let captured = probe(gpu, &test, instance, now);

@@ -109,13 +109,21 @@ pub fn written_transitions_match_the_cpu() {
         let InstanceBuffers { playbacks, .. } = crowd.instance_buffers().unwrap();
         let mut records: Vec<_> = ids.iter().map(|id| crowd.get(*id).unwrap()).collect();
         let mut random = Random(11);
+        // Numbers of layer sets in all bits, which transitions keep.
+        for record in &mut records {
+            *record = record.with_layer_set(random.below(LayerSet::MAX_NUMBER + 1));
+        }
+        let words: Vec<u32> =
+            records.iter().flat_map(|record| bytemuck::cast::<_, [u32; 18]>(*record)[8..18].to_vec()).collect();
+        let rows = words.as_chunks::<10>().0.iter().flat_map(|row| row.iter().copied().chain([0; 2]));
+        gpu.queue.write_buffer(&playbacks, 0, bytemuck::cast_slice(&rows.collect::<Vec<_>>()));
         let (mut now, mut fading) = (vec![1.0; COUNT as usize], 0);
         for _ in 0..40 {
             let mut words = Vec::new();
             for (record, now) in records.iter_mut().zip(&mut now) {
                 *now += f64::from(random.within(0.0, 0.4));
                 let time = Time::from_secs(*now);
-                let clip = random.below(3) | *random.of(&[0, Playback::ONCE, Playback::PING_PONG]);
+                let clip = random.below(MAX_CLIPS as u32) | *random.of(&[0, Playback::ONCE, Playback::PING_PONG]);
                 let speed = *random.of(&[1.0, -0.7, 0.0, 2.3, 1e-4]);
                 let rate = Time::from_bits((speed * 4_294_967_296.0) as i64 as u64).words();
                 let phase = random.below(u32::MAX);
@@ -201,7 +209,7 @@ pub fn written_instances_are_drawn() {
         (0..3).for_each(|i| near(i, 0.18));
         (3..200).for_each(|i| near(i, 0.1));
         let playbacks = read(&gpu, &crowd.instance_buffers().unwrap().playbacks);
-        let clips: Vec<_> = playbacks.as_chunks::<12>().0[..200].iter().map(|words| words[4] & 0x3ff).collect();
+        let clips: Vec<_> = playbacks.as_chunks::<12>().0[..200].iter().map(|words| words[4] & 0x3fff).collect();
         assert_eq!(clips, [1; 200]);
     }
     // Without storage buffers there is nothing to write.

@@ -3,7 +3,7 @@
 //! | bytes | |
 //! |---|---|
 //! | 8 | `gpuskinC` |
-//! | 4 | version: 2 |
+//! | 4 | version: 3 |
 //! | 4 | zero |
 //! | 8 | checksum of all bytes after it |
 //! | 8 | time of the snapshot: [`Time::to_bits`] |
@@ -16,13 +16,15 @@
 //!
 //! A list of names has its length in 4 bytes, then for each name its length in 2 bytes and its UTF-8.
 
+use std::collections::HashMap;
+
 use glam::{DQuat, DVec3};
 
 use crate::motion::MotionState;
 use crate::{Appearance, InstanceRecord, LayerSet, Metadata, Motion, Time};
 
 const MAGIC: [u8; 8] = *b"gpuskinC";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// First byte that the checksum covers.
 const CHECKED: usize = 24;
 const SET_BYTES: usize = 4 * LayerSet::WORDS;
@@ -226,8 +228,9 @@ impl<'a> SnapshotState<'a> {
     /// Replaces indices of clips, masks and parts by those of a bake with other names or another order.
     pub(super) fn rename(&mut self, names: &Names<'_>) -> Result<(), String> {
         let find = |old: &[&str], new: &[&str]| -> Vec<Option<u16>> {
-            let place = |name: &&str| new.iter().position(|other| other == name).map(|place| place as u16);
-            old.iter().map(place).collect()
+            // With equal names, the first one.
+            let places: HashMap<&str, u16> = new.iter().enumerate().rev().map(|(i, name)| (*name, i as u16)).collect();
+            old.iter().map(|name| places.get(name).copied()).collect()
         };
         let clips = find(&self.names.clips, &names.clips);
         let masks = find(&self.names.masks, &names.masks);
@@ -346,7 +349,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|i| state.records[i].clip_index()), [3, 2, 2]);
         assert_eq!(state.appearances[1].hidden, Appearance::part_bit(0) | Appearance::INVISIBLE_BIT);
         let words = state.layers[0].1.words();
-        assert_eq!((words[16] & 0x3ff, words[16] >> 12 & 0x1ff), (0, 2), "clip `run`, and mask `upper` plus one");
+        assert_eq!((words[16] & 0x3fff, words[16] >> 16 & 0x1ff), (0, 2), "clip `run`, and mask `upper` plus one");
         let mut state = SnapshotState::read(&bytes).unwrap();
         let error = state.rename(&Names { clips: vec!["idle", "run"], ..names() }).unwrap_err();
         assert!(error.contains("`die`"), "{error}");

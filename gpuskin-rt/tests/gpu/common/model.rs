@@ -25,6 +25,11 @@ pub const CLIPS: [TestClip; 3] = [
     TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false },
 ];
 
+/// Returns as many clips, alternating between the three of [`CLIPS`].
+pub fn many_clips(count: usize) -> Vec<TestClip> {
+    CLIPS.into_iter().cycle().take(count).collect()
+}
+
 /// Ingredients of a test model.
 pub struct Recipe {
     pub encoding: Encoding,
@@ -236,12 +241,17 @@ pub struct TestModel {
 impl TestModel {
     /// Returns all vertices of an instance, by the CPU reference.
     pub fn on_cpu(&self, instance: &InstanceRecord, now: Time) -> Vec<skin::SkinnedVertex> {
+        self.on_cpu_from(&self.texels(), instance, now)
+    }
+
+    /// Returns what [`TestModel::on_cpu`] returns, without checking the animation again. `texels`: from
+    /// [`TestModel::texels`].
+    pub fn on_cpu_from(&self, texels: &Texels<'_>, instance: &InstanceRecord, now: Time) -> Vec<skin::SkinnedVertex> {
         let meta = &self.model.meta;
-        let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
         let vertex = |words: &Vec<u32>| vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
         self.words
             .iter()
-            .map(|w| skin::skin_vertex(&texels, &self.records, instance, now, &vertex(w), meta.normals))
+            .map(|w| skin::skin_vertex(texels, &self.records, instance, now, &vertex(w), meta.normals))
             .collect()
     }
 
@@ -270,7 +280,7 @@ impl TestModel {
         &self.animation
     }
 
-    /// Returns the texels of a model in another encoding.
+    /// Returns the animation, to be sampled in any encoding.
     pub fn texels(&self) -> Texels<'_> {
         Texels::new(self.model.meta.encoding, self.model.meta.texture, &self.animation).unwrap()
     }
