@@ -1,5 +1,7 @@
 //! Crowd as the renderer draws it: state that the renderer shares with the handles of a crowd.
 
+mod posed;
+
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +21,7 @@ use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::motions::{self, MotionPass, MotionPipeline, Motions};
 use super::palettes::{CrowdBuffers, Palettes, part};
 use super::pipelines::DrawnPart;
-use super::poses::{self, Poses, Unposed};
+use super::poses::Poses;
 use super::scatter::{Scatter, ScatterPipeline, scatters};
 use super::sharing::{CacheState, SharedPoses};
 use super::staging::Uploads;
@@ -27,6 +29,7 @@ use super::{CrowdDescriptor, Error, InstanceId, View};
 use crate::batch::MAX_BATCHED_INSTANCES;
 use crate::cull::{self, CullView};
 use crate::{ClipInfo, Time};
+use posed::PosedLists;
 
 /// CrowdState shared by the renderer and the handles of a crowd.
 #[derive(Debug)]
@@ -72,8 +75,8 @@ pub(super) struct CrowdState {
     ignore_marks: bool,
     /// Instances that views see, if the model has no palettes.
     culled: CpuCulling,
-    /// Poses that a pass has drawn, by the number of their texture.
-    posed: Vec<Option<DrawnPoses>>,
+    /// Poses that a pass has drawn.
+    posed: PosedLists,
     /// Palettes for the instances in `buffers`, if the model uses palettes.
     palettes: Option<Arc<Palettes>>,
     /// Number of instances that the batch has room for, if the crowd is in one.
@@ -276,7 +279,7 @@ impl CrowdCore {
             revealed: false,
             ignore_marks: true,
             culled: CpuCulling::default(),
-            posed: Vec::new(),
+            posed: PosedLists::default(),
             palettes: None,
             batched: None,
             exclusive: false,
@@ -438,58 +441,6 @@ impl CrowdCore {
     pub(crate) fn drawn_in(&self, View(index): View) -> Option<Drawn> {
         let drawn = self.drawn()?;
         Some(Drawn { culled: self.state().culled.view(index).cloned(), ..drawn })
-    }
-
-    /// Drawable state as of the last upload, with poses: of the instances that a view sees; without a view or a list
-    /// of these, of all instances, so that their numbers are those of the crowd. `None` if there are no instances, or if their poses do not fit.
-    pub(crate) fn drawn_with_poses(&self, view: Option<View>) -> Option<Drawn> {
-        let mut drawn = self.drawn()?;
-        let index = view.map_or(View::MAIN.0, |View(index)| index);
-        drawn.culled = view.and_then(|View(index)| self.state().culled.view(index).cloned());
-        if self.model.geometry.variant.is_posed() && view != Some(View::REVEALED) {
-            let texture = if drawn.culled.is_some() { poses::of_view(index) } else { poses::ALL };
-            drawn.poses = Some(self.poses_in(texture, &drawn)?);
-        }
-        Some(drawn)
-    }
-
-    /// Poses of this frame; a pass that draws them is submitted where `prepare` has not recorded one.
-    fn poses_in(&self, texture: usize, drawn: &Drawn) -> Option<DrawnPoses> {
-        let frame = self.poses.frame();
-        let known = self.state().posed.get(texture).cloned().flatten();
-        if known.as_ref().is_some_and(|known| known.frame == frame) {
-            return known;
-        }
-        let gpu = Gpu { device: &self.device, queue: &self.queue };
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        let list = self.unposed(drawn, texture);
-        let (mut posed, _) = self.poses.draw(gpu, &mut encoder, texture, &[list]);
-        self.queue.submit([encoder.finish()]);
-        let posed = posed.pop().flatten();
-        self.set_poses(texture, posed.clone());
-        posed
-    }
-
-    /// Instances whose poses are to be drawn into a texture.
-    pub(crate) fn unposed<'a>(&'a self, drawn: &'a Drawn, texture: usize) -> Unposed<'a> {
-        let all = (&drawn.buffers.playbacks, drawn.instances);
-        let (playbacks, instances) = drawn.culled.as_ref().map_or(all, |culled| culled.playbacks());
-        let before = self.state().posed.get(texture).cloned().flatten();
-        Unposed { name: &self.name, geometry: &self.model.geometry, playbacks, instances, before }
-    }
-
-    /// Notes the poses that a pass has drawn.
-    pub(crate) fn set_poses(&self, texture: usize, poses: Option<DrawnPoses>) {
-        let mut state = self.state();
-        if state.posed.len() <= texture {
-            state.posed.resize_with(texture + 1, || None);
-        }
-        state.posed[texture] = poses;
-    }
-
-    /// Whether a pass draws the poses of the crowd.
-    pub(crate) fn is_posed(&self) -> bool {
-        self.model.geometry.variant.is_posed()
     }
 
     /// Drawable state as of the last upload; `None` if there are no instances.

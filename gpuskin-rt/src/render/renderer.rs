@@ -287,25 +287,28 @@ impl CrowdRenderer {
         result
     }
 
-    /// Draws the poses of the instances that a view sees; of all instances, for crowds that the main view does not
-    /// cull.
+    /// Draws the poses of the instances that a view sees. With the main view also those of all instances, for crowds that
+    /// it does not cull, and for those of which the last frame drew all.
     fn draw_poses(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         crowds: &[Arc<CrowdCore>],
         view: View,
     ) -> Result<(), Error> {
-        let drawn: Vec<_> = crowds.iter().filter_map(|crowd| Some((crowd, crowd.drawn_in(view)?))).collect();
-        let of_view = |culled: bool| drawn.iter().filter(move |(_, drawn)| drawn.culled.is_some() == culled);
+        let drawn = crowds.iter().filter_map(|crowd| Some((crowd, crowd.drawn_in(view)?)));
+        let (culled, mut all): (Vec<_>, Vec<_>) = drawn.partition(|(_, drawn)| drawn.culled.is_some());
+        if view == View::MAIN {
+            let again = culled.iter().map(|(crowd, _)| *crowd).filter(|crowd| crowd.drew_all_poses());
+            all.extend(again.filter_map(|crowd| Some((crowd, crowd.drawn()?))));
+        } else {
+            all.clear();
+        }
         let mut result = Ok(());
-        for (culled, texture) in [(true, poses::of_view(view.0)), (false, poses::ALL)] {
-            if !culled && view != View::MAIN {
-                continue;
-            }
-            let lists: Vec<_> = of_view(culled).map(|(crowd, drawn)| crowd.unposed(drawn, texture)).collect();
+        for (texture, drawn) in [(poses::of_view(view.0), culled), (poses::ALL, all)] {
+            let lists: Vec<_> = drawn.iter().map(|(crowd, drawn)| crowd.unposed(drawn, texture)).collect();
             if !lists.is_empty() {
                 let (posed, fits) = self.poses.draw(self.gpu(), encoder, texture, &lists);
-                of_view(culled).zip(posed).for_each(|((crowd, _), posed)| crowd.set_poses(texture, posed));
+                drawn.iter().zip(posed).for_each(|((crowd, _), posed)| crowd.set_poses(texture, posed));
                 result = result.and(fits);
             }
         }

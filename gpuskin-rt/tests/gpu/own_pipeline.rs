@@ -54,6 +54,26 @@ const PROBE: &str = r"
     }
 ";
 
+/// Writes the lowest bits of the instance's number to red and green.
+const NUMBERS: &str = r"
+    @group(0) @binding(0) var<uniform> view_proj: mat4x4<f32>;
+    @group(0) @binding(1) var<uniform> clock: vec4<u32>;
+
+    struct Varyings {
+        @builtin(position) position: vec4<f32>,
+        @location(0) @interpolate(flat) number: u32,
+    }
+
+    @vertex
+    fn vertex(input: GpuskinInput) -> Varyings {
+        let position = gpuskin_skin_vertex(input, clock.xy).position;
+        return Varyings(view_proj * vec4<f32>(position, 1.0), gpuskin_instance_number(input));
+    }
+
+    @fragment
+    fn fragment(in: Varyings) -> @location(0) vec4<f32> { return vec4<f32>(f32(in.number & 1u), f32(in.number >> 1u), 1.0, 1.0); }
+";
+
 fn test_model(random: &mut Random, variant: Variant) -> TestModel {
     let mut recipe = Recipe::random(random, variant.encoding, variant.vertex, 12);
     recipe.normals = variant.normals;
@@ -74,7 +94,7 @@ fn pipeline(
     formats: &[wgpu::TextureFormat],
     depth: bool,
 ) -> (wgpu::RenderPipeline, wgpu::BindGroupLayout) {
-    let uniforms = if text == EXAMPLE { 2 } else { 1 };
+    let uniforms = text.matches("var<uniform>").count() as u32;
     let entries: Vec<_> = (0..uniforms)
         .map(|binding| wgpu::BindGroupLayoutEntry {
             binding,
@@ -185,6 +205,49 @@ pub fn documented_example_draws_outlines() {
         let picture = canvas.finish(&gpu, encoder);
         assert!(picture.covered() > 200, "only {} pixels are covered", picture.covered());
         assert!(picture.pixels.contains(&[0, 0, 0, 255]));
+    }
+}
+
+/// Without compute, the main view draws copies of the instances that it sees: a game's own pipeline has the numbers of
+/// the crowd all the same, whether `prepare` or the draw itself starts the pass for their poses.
+pub fn numbers_are_those_of_the_crowd_without_compute() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let format = wgpu::TextureFormat::Rgba8UnormSrgb;
+        let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+        let shown = |v: &Variant| v.is_posed() && !v.array && v.encoding == Encoding::MatrixF16;
+        let test = test_model(&mut Random(1), Variant::all().find(shown).unwrap());
+        let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+        let unseen = crowd.spawn(Instance::at([100.0, 0.0, 0.0]));
+        let seen = crowd.spawn(Instance::at([0.0; 3]));
+        let triangles = wgpu::PrimitiveTopology::TriangleList;
+        let (pipeline, layout) = pipeline(&gpu, &renderer, crowd.variant(), NUMBERS, triangles, &[format], true);
+        let camera = Camera::perspective_look_at([0.0, 0.0, 6.0], [0.0; 3], 0.6, 1.0, 0.1, 50.0);
+        let canvas = Canvas::new(&gpu, 64);
+        for (frame, draws) in [true, true, false, true].into_iter().enumerate() {
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            renderer.prepare(&gpu.queue, &mut encoder, &camera, frame as f64).unwrap();
+            let [seconds, fraction] = renderer.time().words();
+            let clock = [seconds, fraction, 0, 0];
+            let own = bind(&gpu, &layout, &[bytemuck::bytes_of(&camera.view_proj), bytemuck::bytes_of(&clock)]);
+            canvas.pass(&mut encoder, |pass| {
+                // The renderer's own pipeline draws the instances in view.
+                if !draws {
+                    return renderer.draw(pass);
+                }
+                pass.set_pipeline(&pipeline);
+                pass.set_bind_group(0, &own, &[]);
+                crowd.draw_with(pass, CustomDraw::new(2), |_, part| assert_eq!(part.first_instance, 0));
+            });
+            let picture = canvas.finish(&gpu, encoder);
+            assert!(picture.covered() > 200, "only {} pixels are covered in frame {frame}", picture.covered());
+            if draws {
+                let mut found: Vec<[u8; 4]> = picture.pixels.into_iter().filter(|pixel| pixel[2] == 255).collect();
+                found.sort_unstable();
+                found.dedup();
+                assert_eq!(found, [[255, 0, 255, 255]], "frame {frame}");
+            }
+        }
+        assert_eq!((crowd.id_at(0), crowd.id_at(1)), (Some(unseen), Some(seen)));
     }
 }
 
