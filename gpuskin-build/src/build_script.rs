@@ -89,7 +89,7 @@ fn bake_to_out_dir(path: &Path, inputs: &mut BTreeSet<PathBuf>) -> Result<Built,
         Ok(BakeSummary { models, warnings, inputs: read, .. }) => {
             inputs.extend(read.iter().cloned());
             if let Some(file) = report {
-                let drawn = || DrawnModels::read(&models, out, DrawnIn::File);
+                let drawn = || DrawnModels::read(&models, out, DrawnIn::File, &DrawnModels::default());
                 file.write(&Report::new(&models, &warnings), None, drawn)?;
             }
             Ok(Built { models, inputs: read, warnings })

@@ -22,4 +22,6 @@ pub(crate) use data::Report;
 pub(crate) use drawn::{DrawnIn, DrawnModels};
 #[cfg(feature = "cli")]
 pub(crate) use html::PageData;
+#[cfg(feature = "cli")]
+pub(crate) use html::live_page;
 pub(crate) use write::{ReportFile, ReportKind};

@@ -41,36 +41,21 @@ pub(super) fn assemble(
     let geometry = Geometry::new(&outline.model, &kept);
     let source = AttemptSource { outline, bones: &geometry, normals: entry.normals, tolerance };
     let choice = EncodingChoice { entry, source, options };
-    let mut attempts: Vec<Choice> = Vec::new();
-    let named = entry.encoding.as_ref().filter(|_| options.encoding.is_none());
-    if let Some(at) = named.filter(|at| at.value.needs_compute() && entry.devices.contains(&DeviceClass::WebGl2)) {
-        let message =
-            format!("`encoding = \"{}\"` needs compute shaders, but `devices` contains \"webgl2\"", at.value.name());
-        let help = "remove `encoding` to have one chosen per class of devices, or remove \"webgl2\" from `devices`";
-        let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help).within(&within);
-        diagnostics.push(diagnostic.at(&manifest.source, at.span.clone()));
-        return None;
-    }
-    // A named encoding is the same for all classes.
-    let classes = if named.is_some() || options.encoding.is_some() { &entry.devices[..1] } else { &entry.devices };
-    for &class in classes {
-        options.report(entry, Stage::Measure);
-        match choice.make(class) {
-            Ok(made) if attempts.iter().any(|other| other.attempt.plan.encoding == made.attempt.plan.encoding) => {}
-            Ok(mut made) => {
-                for warning in std::mem::take(&mut made.warnings) {
-                    diagnostics.push(warning.within(&within).at(&manifest.source, entry.name.span.clone()));
-                }
-                attempts.push(made);
-            }
-            Err(diagnostic) => {
-                let tolerance = entry.tolerances.encoding.as_ref().map(|at| &at.span);
-                let at = entry.encoding.as_ref().map(|at| &at.span).or(tolerance).unwrap_or(&entry.name.span);
-                diagnostics.push(diagnostic.within(&within).at(&manifest.source, at.clone()));
-                return None;
-            }
+    let (materials, planned) = color::plan(&outline.model);
+    let formats = options.textures.unwrap_or(&entry.textures);
+    let (cache, mut of_textures, mut textures) = (options.cache, Diagnostics::default(), Vec::new());
+    let mut detail =
+        LodCache { source, lods: if options.skip_errors { Lods::Most(0) } else { entry.lods }, known: None };
+    // Neither textures nor levels of detail in bone mode depend on the encoding: both are made while encodings are tried.
+    let attempts = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| textures = color::bake(&outline.model, &planned, formats, cache, &mut of_textures));
+        if outline.vertices.is_none() {
+            scope.spawn(|_| {
+                detail.levels(Encoding::LocalPacked);
+            });
         }
-    }
+        attempts(manifest, &choice, diagnostics)
+    })?;
     let any_bones = attempts.iter().any(|made| !made.attempt.plan.encoding.is_vertex());
     if geometry.dropped.vertices > 0 && any_bones {
         diagnostics.push(dropped(&geometry.dropped, entry.influences).within(&within));
@@ -86,12 +71,8 @@ pub(super) fn assemble(
         let message = "`normals = \"plain\"` has no effect in vertex mode, which stores baked normals";
         diagnostics.push(Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message).within(&within));
     }
-    let (materials, planned) = color::plan(&outline.model);
-    let formats = options.textures.unwrap_or(&entry.textures);
-    let textures = color::bake(&outline.model, &planned, formats, options.cache, diagnostics);
+    diagnostics.extend(of_textures);
     let colors = BakedMaterials { materials, textures };
-    let mut detail =
-        LodCache { source, lods: if options.skip_errors { Lods::Most(0) } else { entry.lods }, known: None };
     let mut made = attempts.into_iter().enumerate().map(|(n, Choice { attempt, candidates, .. })| {
         for (clip, misfit) in &attempt.misfits {
             diagnostics.push(choice.misfit_diagnostic(&attempt, *clip, *misfit).within(&within));
@@ -160,6 +141,47 @@ fn rest_mesh_at_frame(outline: &ModelOutline, plan: &BakePlan) -> Result<Option<
         }
     };
     Ok(Some(rest_mesh(&plan.model, mesh, Some((clip, grid, seconds)))))
+}
+
+/// Encodes a model for each class of devices, once per encoding. `None` if there is an error.
+fn attempts<'a>(
+    manifest: &Manifest,
+    choice: &EncodingChoice<'a>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<Choice>> {
+    let EncodingChoice { entry, source, options } = *choice;
+    let within = Label::model(&source.outline.model.name);
+    let mut attempts: Vec<Choice> = Vec::new();
+    let named = entry.encoding.as_ref().filter(|_| options.encoding.is_none());
+    if let Some(at) = named.filter(|at| at.value.needs_compute() && entry.devices.contains(&DeviceClass::WebGl2)) {
+        let message =
+            format!("`encoding = \"{}\"` needs compute shaders, but `devices` contains \"webgl2\"", at.value.name());
+        let help = "remove `encoding` to have one chosen per class of devices, or remove \"webgl2\" from `devices`";
+        let diagnostic = Diagnostic::error(DiagnosticCode::ManifestConflict, message).help(help).within(&within);
+        diagnostics.push(diagnostic.at(&manifest.source, at.span.clone()));
+        return None;
+    }
+    // A named encoding is the same for all classes.
+    let classes = if named.is_some() || options.encoding.is_some() { &entry.devices[..1] } else { &entry.devices };
+    for &class in classes {
+        options.report(entry, Stage::Measure);
+        match choice.make(class) {
+            Ok(made) if attempts.iter().any(|other| other.attempt.plan.encoding == made.attempt.plan.encoding) => {}
+            Ok(mut made) => {
+                for warning in std::mem::take(&mut made.warnings) {
+                    diagnostics.push(warning.within(&within).at(&manifest.source, entry.name.span.clone()));
+                }
+                attempts.push(made);
+            }
+            Err(diagnostic) => {
+                let tolerance = entry.tolerances.encoding.as_ref().map(|at| &at.span);
+                let at = entry.encoding.as_ref().map(|at| &at.span).or(tolerance).unwrap_or(&entry.name.span);
+                diagnostics.push(diagnostic.within(&within).at(&manifest.source, at.clone()));
+                return None;
+            }
+        }
+    }
+    Some(attempts)
 }
 
 /// Levels of detail, computed once for all encodings that share a mesh.

@@ -172,7 +172,7 @@ fn write_report(
     let comparison = old.map(|old| Comparison::new(old, &report));
     match file {
         Some(file) => {
-            let drawn = || DrawnModels::read(&done.models, out, DrawnIn::File);
+            let drawn = || DrawnModels::read(&done.models, out, DrawnIn::File, &DrawnModels::default());
             file.write(&report, comparison.as_ref(), drawn)?;
             Ok(None)
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use changes::Snapshot;
 use server::{DEFAULT_PORT, PORTS, Publisher, Server};
@@ -17,7 +17,8 @@ use super::args::{Args, Command, MANIFEST, option};
 use super::cache_folder;
 use super::outcome::{CommandOutput, Failure, print, print_error};
 use super::progress::ProgressDisplay;
-use crate::bake_job::{BakeJob, BakeScope};
+use crate::bake::BakeFailure;
+use crate::bake_job::{BakeJob, BakeScope, BakeSummary};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Style};
 use crate::models_by_name::models_by_name;
@@ -53,9 +54,17 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let watch = Watch { manifest: &manifest, out: &out, cache: cache.as_ref() };
     let mut inputs = BTreeSet::from([manifest.clone()]);
     let mut good: Option<(Report, Arc<DrawnModels>)> = None;
+    let mut changed: Option<Instant> = None;
     loop {
-        let before = Snapshot::of(&inputs);
-        let read = watch.bake(&mut good, &publisher);
+        let (taken, before) = (Instant::now(), Snapshot::of(&inputs));
+        let result = watch.bake();
+        // A file that is still being written is baked again, and this result is not shown. Files that are written all the
+        // time are shown after a while.
+        let waited = changed.is_some_and(|changed| changed.elapsed() > MAX_WAIT);
+        if changed.is_some() && !waited && !before.is_final(taken) {
+            continue;
+        }
+        let read = watch.publish(taken, result, &mut good, &publisher);
         // Files of the last good bake are watched after a failure, too: saving one may repair it.
         match publisher.failed() {
             true => inputs.extend(read),
@@ -67,9 +76,10 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         inputs.extend(models.iter().flat_map(|model| &model.files).map(|file| folder.join(file)));
         // A file that was unknown before the bake may have changed after it was read: another bake, from
         // the cache, finds out.
-        if before.has(&inputs) {
+        changed = before.has(&inputs).then(|| {
             before.extended(&inputs).wait_for_change();
-        }
+            Instant::now()
+        });
     }
 }
 
@@ -81,6 +91,9 @@ fn busy(port: Option<u16>, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(DiagnosticCode::WatchPort, message)
 }
 
+/// Maximum time until the result of a bake is shown, for files that are written all the time.
+const MAX_WAIT: Duration = Duration::from_secs(5);
+
 struct Watch<'a> {
     manifest: &'a Path,
     out: &'a Path,
@@ -88,10 +101,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Bakes, and publishes the result. `good` is that of the last bake that succeeded. Returns the
-    /// files that were read.
-    fn bake(&self, good: &mut Option<(Report, Arc<DrawnModels>)>, publisher: &Publisher) -> BTreeSet<PathBuf> {
-        let start = Instant::now();
+    fn bake(&self) -> Result<BakeSummary, BakeFailure> {
         let progress = ProgressDisplay::new();
         let job = BakeJob {
             manifest: self.manifest,
@@ -107,11 +117,23 @@ impl Watch<'_> {
         };
         let result = job.run(false);
         progress.clear();
+        result
+    }
+
+    /// Publishes the result of a bake. `good` is that of the last bake that succeeded. Returns the files that were read.
+    fn publish(
+        &self,
+        start: Instant,
+        result: Result<BakeSummary, BakeFailure>,
+        good: &mut Option<(Report, Arc<DrawnModels>)>,
+        publisher: &Publisher,
+    ) -> BTreeSet<PathBuf> {
         match result {
             Ok(done) => {
                 let report = Report::new(&done.models, &done.warnings);
-                let drawn = Arc::new(DrawnModels::read(&done.models, self.out, DrawnIn::LivePage));
-                let data = PageData { report: &report, comparison: None, failure: None, drawn: &drawn, live: true };
+                let before = good.as_ref().map(|(_, drawn)| drawn.clone()).unwrap_or_default();
+                let drawn = Arc::new(DrawnModels::read(&done.models, self.out, DrawnIn::LivePage, &before));
+                let data = PageData { report: &report, comparison: None, failure: None, drawn: &drawn };
                 publisher.publish(&data, &drawn, false);
                 let (baked, count) = (done.baked, done.count);
                 tell(&done.warnings, &format!("{baked} of {count} baked in {} ms\n", start.elapsed().as_millis()));
@@ -126,7 +148,6 @@ impl Watch<'_> {
                     comparison: None,
                     failure: good.as_ref().map(|_| &failure),
                     drawn: &drawn,
-                    live: true,
                 };
                 publisher.publish(&data, &drawn, true);
                 tell(&failed.diagnostics, "");

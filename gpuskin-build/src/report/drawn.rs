@@ -5,9 +5,11 @@
 //! Textures are those of a few hundred texels: a report is no game.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use flate2::Compression;
 use gpuskin_rt::internals::{ByteRange, ColorFormat, Data, Metadata, Payload};
+use rayon::prelude::*;
 
 use super::packed::{base64, gzip};
 use crate::bake::BakedModel;
@@ -39,33 +41,36 @@ pub(crate) enum DrawnIn {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DrawnModels {
     /// `None` for a model that is too large, or whose files are not in the output folder.
-    models: Vec<Option<DrawnModel>>,
+    models: Vec<Option<Arc<DrawnModel>>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct DrawnModel {
-    /// Differs if the model differs.
+    /// Hash of what was packed.
     hash: String,
     packed: Vec<u8>,
 }
 
 impl DrawnModels {
-    /// Reads models from the output folder of their bake.
-    pub(crate) fn read(models: &[BakedModel], out: &Path, used: DrawnIn) -> Self {
-        let mut left = MAX_PACKED;
-        let mut pack = |model: &BakedModel, main: &BakedModel| {
-            let drawn = pack(model, main, out, used)?;
-            if used == DrawnIn::File {
-                left = left.checked_sub(drawn.packed.len())?;
-            }
-            Some(drawn)
-        };
-        let mut drawn = Vec::new();
-        for main in models {
-            drawn.push(pack(main, main));
-            drawn.extend(main.others.iter().map(|other| pack(other, main)));
+    /// Reads models from the output folder of their bake. `before`: those of an earlier bake, of which models that have not
+    /// changed are taken.
+    pub(crate) fn read(models: &[BakedModel], out: &Path, used: DrawnIn, before: &Self) -> Self {
+        fn of_main(main: &BakedModel) -> impl Iterator<Item = (&BakedModel, &BakedModel)> {
+            std::iter::once(main).chain(&main.others).map(move |model| (model, main))
         }
-        Self { models: drawn }
+        let all: Vec<(&BakedModel, &BakedModel)> = models.iter().flat_map(of_main).collect();
+        let mut models: Vec<_> =
+            all.into_par_iter().map(|(model, main)| pack(model, main, out, used, before)).collect();
+        if used == DrawnIn::File {
+            let mut left = MAX_PACKED;
+            for model in &mut models {
+                match model.as_ref().map(|model| left.checked_sub(model.packed.len())) {
+                    Some(Some(rest)) => left = rest,
+                    _ => *model = None,
+                }
+            }
+        }
+        Self { models }
     }
 
     /// Whether there is nothing to draw.
@@ -80,7 +85,7 @@ impl DrawnModels {
 
     /// Returns each model that is drawn in base64, with its index.
     pub(super) fn texts(&self) -> impl Iterator<Item = (usize, String)> {
-        let packed = |(index, model): (usize, &Option<DrawnModel>)| Some((index, base64(&model.as_ref()?.packed)));
+        let packed = |(index, model): (usize, &Option<Arc<DrawnModel>>)| Some((index, base64(&model.as_ref()?.packed)));
         self.models.iter().enumerate().filter_map(packed)
     }
 
@@ -104,8 +109,20 @@ fn packed_errors((curve, errors): (&ErrorCurve, &ClipErrors)) -> VertexErrors {
     VertexErrors { greatest: *greatest, shares: if computed { Vec::new() } else { shares.clone() } }
 }
 
-/// Packs a model, or a variant of a main model.
-fn pack(model: &BakedModel, main: &BakedModel, out: &Path, used: DrawnIn) -> Option<DrawnModel> {
+/// Packs a model, or a variant of a main model, unless an earlier bake has the same.
+fn pack(
+    model: &BakedModel,
+    main: &BakedModel,
+    out: &Path,
+    used: DrawnIn,
+    before: &DrawnModels,
+) -> Option<Arc<DrawnModel>> {
+    // The hash of the main model's content names the files of textures.
+    let source = postcard::to_stdvec(&(model, main.meta.content_hash)).ok()?;
+    let hash = blake3::hash(&source).to_hex()[..16].to_owned();
+    if let Some(same) = before.models.iter().flatten().find(|before| before.hash == hash) {
+        return Some(same.clone());
+    }
     let ([animation, mesh, ..], [_, _, textures @ ..]) = (&model.payloads[..], &main.payloads[..]) else {
         return None;
     };
@@ -150,8 +167,7 @@ fn pack(model: &BakedModel, main: &BakedModel, out: &Path, used: DrawnIn) -> Opt
     let content = (meta, whole(animation)?, whole(mesh)?, small, errors, &model.source, differences, &model.sockets);
     let bytes = postcard::to_stdvec(&content).ok()?;
     let level = if used == DrawnIn::File { Compression::best() } else { Compression::fast() };
-    let hash = blake3::hash(&bytes).to_hex()[..16].to_owned();
-    Some(DrawnModel { hash, packed: gzip(&bytes, level) })
+    Some(Arc::new(DrawnModel { hash, packed: gzip(&bytes, level) }))
 }
 
 /// Returns a texture file that has some levels of another one alone.

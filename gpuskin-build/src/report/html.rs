@@ -39,8 +39,6 @@ pub(crate) struct PageData<'a> {
     pub(crate) failure: Option<&'a Report>,
     /// Models that the page draws.
     pub(crate) drawn: &'a DrawnModels,
-    /// Whether a server sends the data of further bakes, and the models.
-    pub(crate) live: bool,
 }
 
 #[derive(Serialize)]
@@ -62,8 +60,8 @@ struct JsonData<'a> {
 }
 
 impl PageData<'_> {
-    /// Returns the data as JSON on one line.
-    pub(crate) fn to_json(&self) -> String {
+    /// Returns the data as JSON on one line. `live`: whether a server sends the data of further bakes, and the models.
+    pub(crate) fn to_json(&self, live: bool) -> String {
         let raw = |report: &Report| {
             RawValue::from_string(report.to_json().replace('\n', "")).expect("to_json() returns JSON")
         };
@@ -73,7 +71,7 @@ impl PageData<'_> {
         let codes = DiagnosticCode::ALL.iter().filter(|code| used.iter().any(|used| used == code.name()));
         let text = |code: &DiagnosticCode| CodeText { meaning: code.meaning(), remedy: code.remedy() };
         let data = JsonData {
-            live: self.live,
+            live,
             codes: codes.map(|code| (code.name(), text(code))).collect(),
             failure: self.failure.map(raw),
             report: raw(self.report),
@@ -83,45 +81,46 @@ impl PageData<'_> {
         serde_json::to_string(&data).expect("plain data always serialises")
     }
 
-    /// Returns the page.
+    /// Returns the page with all models.
     pub(crate) fn to_html(&self) -> String {
-        let (json, script) = (self.to_json(), SCRIPTS.concat());
-        let data = base64(&gzip(json.as_bytes(), Compression::default()));
-        // A live page may get models later.
-        let (viewer, program) = match self.drawn.is_empty() && !self.live {
-            true => ("", String::new()),
-            false => (drawn::SCRIPT, drawn::program()),
-        };
-        let models: Vec<_> = if self.live { Vec::new() } else { self.drawn.texts().collect() };
-        let models: String = models
-            .iter()
-            .map(|(index, text)| format!("<script type=\"text/plain\" id=\"model-data-{index}\">{text}</script>\n"))
-            .collect();
-        let mut hasher = blake3::Hasher::new();
-        for part in [viewer, &program, &models, &script, &data] {
-            hasher.update(part.as_bytes());
-        }
-        let nonce = hasher.finalize().to_hex()[..32].to_owned();
-        let policy = policy(&nonce, self.live);
-        let parts = [("policy", policy.as_str()), ("nonce", &nonce), ("style", STYLE), ("data", &data)];
-        let parts = parts.into_iter().chain([
-            ("viewer", viewer),
-            ("program", &program),
-            ("models", &models),
-            ("script", &script),
-        ]);
-        let parts: BTreeMap<&str, &str> = parts.collect();
-        let mut page = String::with_capacity(PAGE.len() + parts.values().map(|part| part.len()).sum::<usize>() + 1024);
-        // One pass, so that no value can contain a placeholder.
-        let mut rest = PAGE;
-        while let Some((before, after)) = rest.split_once("{{") {
-            let (key, after) = after.split_once("}}").expect("placeholders are closed");
-            page.push_str(before);
-            page.push_str(parts.get(key).expect("a part for each placeholder"));
-            rest = after;
-        }
-        page + rest
+        let models = self
+            .drawn
+            .texts()
+            .map(|(index, text)| format!("<script type=\"text/plain\" id=\"model-data-{index}\">{text}</script>\n"));
+        page(&self.to_json(false), &models.collect::<String>(), !self.drawn.is_empty(), false)
     }
+}
+
+/// Returns the page of a server, which sends the data of further bakes, and the models. `json`: [`PageData::to_json`].
+#[cfg(feature = "cli")]
+pub(crate) fn live_page(json: &str) -> String {
+    page(json, "", true, true)
+}
+
+/// Returns a page with models, and with the program that draws them.
+fn page(json: &str, models: &str, drawn: bool, live: bool) -> String {
+    let (data, script) = (base64(&gzip(json.as_bytes(), Compression::default())), SCRIPTS.concat());
+    let (viewer, program) = if drawn { (drawn::SCRIPT, drawn::program()) } else { ("", String::new()) };
+    let mut hasher = blake3::Hasher::new();
+    for part in [viewer, &program, models, &script, &data] {
+        hasher.update(part.as_bytes());
+    }
+    let nonce = hasher.finalize().to_hex()[..32].to_owned();
+    let policy = policy(&nonce, live);
+    let parts = [("policy", policy.as_str()), ("nonce", &nonce), ("style", STYLE), ("data", &data)];
+    let parts =
+        parts.into_iter().chain([("viewer", viewer), ("program", &program), ("models", models), ("script", &script)]);
+    let parts: BTreeMap<&str, &str> = parts.collect();
+    let mut page = String::with_capacity(PAGE.len() + parts.values().map(|part| part.len()).sum::<usize>() + 1024);
+    // One pass, so that no value can contain a placeholder.
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (key, after) = after.split_once("}}").expect("placeholders are closed");
+        page.push_str(before);
+        page.push_str(parts.get(key).expect("a part for each placeholder"));
+        rest = after;
+    }
+    page + rest
 }
 
 /// Content Security Policy of the page.

@@ -60,7 +60,7 @@ impl ReportFile {
         drawn: impl FnOnce() -> DrawnModels,
     ) -> Result<(), Diagnostic> {
         let text = match self.kind {
-            ReportKind::Html => PageData { report, comparison, failure: None, drawn: &drawn(), live: false }.to_html(),
+            ReportKind::Html => PageData { report, comparison, failure: None, drawn: &drawn() }.to_html(),
             ReportKind::Json => report.to_json_with(comparison),
             ReportKind::Markdown => comparison.map_or_else(|| report.to_markdown(), Comparison::to_markdown),
         };

@@ -12,11 +12,9 @@ use crate::fs::fingerprint::FileStat;
 
 /// Time between two looks at the files.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Time in which no file may change before a bake starts: editors and exporters write a file in
+/// Time in which no file may change before the result of a bake counts: editors and exporters write a file in
 /// several steps, or several files.
 const QUIET: Duration = Duration::from_millis(100);
-/// Maximum time to wait for quiet, for files that are written all the time.
-const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Metadata of files at one time; `None` for a file that does not exist.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,22 +41,23 @@ impl Snapshot {
         Self::of(self.0.keys())
     }
 
-    /// Waits until a file has changed since the snapshot, and then until no file changes any more.
+    /// Waits until a file has changed since the snapshot.
     pub(super) fn wait_for_change(&self) {
-        let mut now = self.now();
-        while now == *self {
+        while self.now() == *self {
             sleep(INTERVAL);
-            now = self.now();
         }
-        let start = Instant::now();
-        let mut last_change = start;
-        while last_change.elapsed() < QUIET && start.elapsed() < MAX_WAIT {
-            sleep(INTERVAL / 2);
-            let next = self.now();
-            if next != now {
-                (now, last_change) = (next, Instant::now());
+    }
+
+    /// Whether no file has changed since the snapshot, which was taken at `taken`. Waits until it is old enough to
+    /// tell.
+    pub(super) fn is_final(&self, taken: Instant) -> bool {
+        while self.now() == *self {
+            if taken.elapsed() >= QUIET {
+                return true;
             }
+            sleep(INTERVAL / 2);
         }
+        false
     }
 }
 
@@ -77,6 +76,9 @@ mod tests {
         let one = none.now();
         assert_ne!(one, none);
         none.wait_for_change();
+        let start = Instant::now();
+        assert!(!none.is_final(start));
+        assert!(one.is_final(start) && start.elapsed() >= QUIET);
         std::fs::write(folder.path().join("b"), "22").unwrap();
         std::fs::rename(folder.path().join("b"), &path).unwrap();
         assert_ne!(one.now(), one, "saved by renaming");

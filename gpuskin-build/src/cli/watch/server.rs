@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::http::{Request, head, respond};
-use crate::report::{DrawnModels, PageData};
+use crate::report::{DrawnModels, PageData, live_page};
 
 /// First port that is tried.
 pub(super) const DEFAULT_PORT: u16 = 8642;
@@ -42,7 +42,6 @@ struct PublishedBake {
     /// Number of the bake, from 1; 0 before the first.
     number: u64,
     failed: bool,
-    page: Arc<str>,
     data: Arc<str>,
     models: Arc<DrawnModels>,
 }
@@ -94,12 +93,12 @@ impl Server {
 impl Publisher {
     /// Publishes the result of a bake, unless it is that of the last one.
     pub(super) fn publish(&self, data: &PageData<'_>, models: &Arc<DrawnModels>, failed: bool) {
-        let (page, json): (Arc<str>, Arc<str>) = (data.to_html().into(), data.to_json().into());
+        let json: Arc<str> = data.to_json(true).into();
         let mut bake = self.lock();
         if bake.number > 0 && bake.data == json {
             return;
         }
-        *bake = PublishedBake { number: bake.number + 1, failed, page, data: json, models: models.clone() };
+        *bake = PublishedBake { number: bake.number + 1, failed, data: json, models: models.clone() };
         self.0.published.notify_all();
     }
 
@@ -141,7 +140,7 @@ impl Publisher {
                 while bake.number == 0 {
                     bake = self.next(0);
                 }
-                respond(stream, "200 OK", "text/html; charset=utf-8", bake.page.as_bytes())
+                respond(stream, "200 OK", "text/html; charset=utf-8", live_page(&bake.data).as_bytes())
             }
             "/events" => {
                 let seen = request.last_event.as_deref().and_then(|event| event.strip_prefix(&process()));
