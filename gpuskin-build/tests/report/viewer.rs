@@ -219,7 +219,8 @@ pub fn masks_and_sockets_are_shown() {
     // Pixels that the mask leaves out are grey.
     assert!(green(&upper) > 0.4 * baked.covered() && green(&upper) < 0.95 * baked.covered());
     assert!(green(&head) > 0.0 && green(&head) < 0.3 * green(&upper));
-    assert_eq!(upper.covered(), baked.covered());
+    // Other shaders put single pixels of the edges elsewhere.
+    assert!((upper.covered() / baked.covered() - 1.0).abs() < 0.01, "{}", upper.covered());
     browser.script("viewer.elements.looks.value = '4'; viewer.elements.looks.dispatchEvent(new Event('change'))");
     let facts = browser.wait("const text = viewer.elements.facts.textContent; return text.includes('mask') && text");
     assert!(facts.as_str().unwrap().ends_with("of mask upper_body: grey 0, green 1"), "{facts}");

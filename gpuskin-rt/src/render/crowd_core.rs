@@ -1,7 +1,5 @@
 //! Crowd as the renderer draws it: state that the renderer shares with the handles of a crowd.
 
-mod posed;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +19,7 @@ use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
 use super::motions::{self, MotionPass, MotionPipeline, Motions};
 use super::palettes::{CrowdBuffers, Palettes, part};
 use super::pipelines::DrawnPart;
-use super::poses::Poses;
+use super::poses::{PosedLists, Poses};
 use super::scatter::{Scatter, ScatterPipeline, scatters};
 use super::sharing::{CacheState, SharedPoses};
 use super::staging::Uploads;
@@ -29,19 +27,18 @@ use super::{CrowdDescriptor, Error, InstanceId, View};
 use crate::batch::MAX_BATCHED_INSTANCES;
 use crate::cull::{self, CullView};
 use crate::{ClipInfo, Time};
-use posed::PosedLists;
 
 /// CrowdState shared by the renderer and the handles of a crowd.
 #[derive(Debug)]
 pub(crate) struct CrowdCore {
     pub(crate) model: Arc<GpuModel>,
     pub(super) device: wgpu::Device,
-    queue: wgpu::Queue,
+    pub(super) queue: wgpu::Queue,
     pub(crate) parts: Vec<DrawnPart>,
-    name: String,
+    pub(super) name: String,
     pub(super) clock: Arc<AtomicU64>,
     /// Textures of poses, if a pass draws those of the crowd.
-    poses: Arc<Poses>,
+    pub(super) poses: Arc<Poses>,
     sharing: Option<SharedPoses>,
     pub(super) cache: CacheState,
     /// Whether a batch does all the work of the crowd on the device, as of the last upload.
@@ -74,9 +71,9 @@ pub(super) struct CrowdState {
     revealed: bool,
     ignore_marks: bool,
     /// Instances that views see, if the model has no palettes.
-    culled: CpuCulling,
+    pub(super) culled: CpuCulling,
     /// Poses that a pass has drawn.
-    posed: PosedLists,
+    pub(super) posed: PosedLists,
     /// Palettes for the instances in `buffers`, if the model uses palettes.
     palettes: Option<Arc<Palettes>>,
     /// Number of instances that the batch has room for, if the crowd is in one.
@@ -192,12 +189,17 @@ pub(crate) struct Drawn {
     /// Instances that the CPU has selected for a view.
     pub(crate) culled: Option<Arc<VisibleInstances>>,
     /// Poses of the instances, if a pass has drawn them.
-    poses: Option<DrawnPoses>,
+    pub(super) poses: Option<DrawnPoses>,
     /// Attachments of the instances.
     pub(crate) attached: Vec<Arc<AttachedProp>>,
 }
 
 impl Drawn {
+    /// Playback records of all instances.
+    pub(super) fn all_playbacks(&self) -> &wgpu::Buffer {
+        &self.buffers.playbacks
+    }
+
     /// Place records of the instances, and the byte offset of the first one.
     #[cfg(feature = "testing")]
     pub(crate) fn places(&self) -> (&wgpu::Buffer, u64) {

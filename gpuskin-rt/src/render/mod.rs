@@ -25,7 +25,7 @@
 //! | tools | `capture` |
 //! | public handles and commands | `crowd`, `field`, `commands`, `bulk_commands`, `layer_commands`, `live_commands`, `attach`, `custom_draw`, `explain` |
 //! | renderer | `loading`, `lighting`, `reveal`, `renderer`, `batching` |
-//! | cores: state that renderer and handles share | `crowd_core`, `field_core`, `attachments` |
+//! | cores: state that renderer and handles share | `crowd_core`, `crowd_poses`, `field_core`, `attachments` |
 //! | crowd state | `cpu_cull`, `instances`, `motions`, `layers`, `live`, `sharing`, `palettes` |
 //! | merged passes of crowds | `batch`, `batch_draws`, `batch_passes`, `batch_members` |
 //! | graphics pipelines | `pipelines` |
@@ -60,6 +60,7 @@ mod cpu_model;
 mod crowd;
 mod crowd_core;
 mod crowd_events;
+mod crowd_poses;
 mod cull;
 mod custom_draw;
 mod descriptor;

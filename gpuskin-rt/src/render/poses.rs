@@ -63,6 +63,28 @@ pub(crate) struct Unposed<'a> {
     pub(crate) before: Option<DrawnPoses>,
 }
 
+/// Poses of a crowd that a pass has drawn.
+#[derive(Debug, Default)]
+pub(super) struct PosedLists {
+    /// By the number of their texture.
+    lists: Vec<Option<DrawnPoses>>,
+    /// Frame in which poses of all instances were last asked for.
+    pub(super) all_used: u64,
+}
+
+impl PosedLists {
+    pub(super) fn get(&self, texture: usize) -> Option<DrawnPoses> {
+        self.lists.get(texture).cloned().flatten()
+    }
+
+    pub(super) fn set(&mut self, texture: usize, poses: Option<DrawnPoses>) {
+        if self.lists.len() <= texture {
+            self.lists.resize_with(texture + 1, || None);
+        }
+        self.lists[texture] = poses;
+    }
+}
+
 /// Texture of crowds that are drawn without a list of visible instances.
 pub(crate) const ALL: usize = 0;
 

@@ -86,7 +86,7 @@ function drawTreemap(canvas, models, format) {
     context.strokeRect(x + 0.5, y + 0.5, Math.max(0, w - 1), Math.max(0, h - 1));
   };
   // The kind and the bytes are written above the cells.
-  const below = (h) => (h > 60 ? 34 : 0);
+  const below = (h) => (h > 44 ? 34 : h > 18 ? h : 0);
   // Bones share a clip in equal parts: each is a row of the texture.
   const drawBones = (item, clip, x, y, w, h) => {
     const { bones, vertex_mode: vertices } = item.model;

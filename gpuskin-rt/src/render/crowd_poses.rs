@@ -1,25 +1,10 @@
 //! Poses of a crowd that a pass draws into textures.
 
-use super::super::View;
-use super::super::draw_run::DrawnPoses;
-use super::super::gpu::Gpu;
-use super::super::poses::{self, Unposed};
-use super::{CrowdCore, Drawn};
-
-/// Poses that a pass has drawn.
-#[derive(Debug, Default)]
-pub(super) struct PosedLists {
-    /// By the number of their texture.
-    lists: Vec<Option<DrawnPoses>>,
-    /// Frame in which poses of all instances were last asked for.
-    all_used: u64,
-}
-
-impl PosedLists {
-    fn get(&self, texture: usize) -> Option<DrawnPoses> {
-        self.lists.get(texture).cloned().flatten()
-    }
-}
+use super::View;
+use super::crowd_core::{CrowdCore, Drawn};
+use super::draw_run::DrawnPoses;
+use super::gpu::Gpu;
+use super::poses::{self, Unposed};
 
 impl CrowdCore {
     /// Whether a pass draws the poses of the crowd.
@@ -48,7 +33,7 @@ impl CrowdCore {
 
     /// Instances whose poses are to be drawn into a texture.
     pub(crate) fn unposed<'a>(&'a self, drawn: &'a Drawn, texture: usize) -> Unposed<'a> {
-        let all = (&drawn.buffers.playbacks, drawn.instances);
+        let all = (drawn.all_playbacks(), drawn.instances);
         let (playbacks, instances) = drawn.culled.as_ref().map_or(all, |culled| culled.playbacks());
         let before = self.state().posed.get(texture);
         Unposed { name: &self.name, geometry: &self.model.geometry, playbacks, instances, before }
@@ -56,11 +41,7 @@ impl CrowdCore {
 
     /// Notes the poses that a pass has drawn.
     pub(crate) fn set_poses(&self, texture: usize, poses: Option<DrawnPoses>) {
-        let lists = &mut self.state().posed.lists;
-        if lists.len() <= texture {
-            lists.resize_with(texture + 1, || None);
-        }
-        lists[texture] = poses;
+        self.state().posed.set(texture, poses);
     }
 
     /// Poses of this frame; a pass that draws them is submitted where `prepare` has not recorded one.
