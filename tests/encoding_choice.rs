@@ -40,7 +40,7 @@ fn each_device_class_gets_an_encoding_within_tolerance() {
     for clip in model.meta.clips.iter().chain(model.others[0].meta.clips.iter()) {
         assert!(f64::from(clip.encoding_error.max) <= diagonal * 5e-5, "{}: {:?}", clip.name, clip.encoding_error);
         assert!(f64::from(clip.motion_error.max) <= diagonal * 5e-3, "{}: {:?}", clip.name, clip.motion_error);
-        assert!(clip.encoding_error.normal_degrees <= 1.0, "{}: {:?}", clip.name, clip.encoding_error);
+        assert!(clip.motion_error.normal_degrees <= 1.0, "{}: {:?}", clip.name, clip.motion_error);
     }
     let bytes = |at: usize| {
         let model = if at == 0 { model } else { &model.others[0] };
@@ -53,7 +53,7 @@ fn each_device_class_gets_an_encoding_within_tolerance() {
 /// other encodings. It is chosen nevertheless, because it has the most features.
 #[test]
 fn features_decide_before_bytes() {
-    let keys = "motion_tolerance = \"10 m\"\n[model.clips.idle]\nsource = \"idle\"\nfps = 0.1\n";
+    let keys = "motion_tolerance = \"10 m\"\nnormal_tolerance = \"180 deg\"\n[model.clips.idle]\nsource = \"idle\"\nfps = 0.1\n";
     let model = &bakes(keys).models[0];
     let explained = try_bake(keys, true).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
     let candidates = &explained.models[0].candidates;
@@ -218,4 +218,28 @@ fn auto_fps_finds_the_lowest_rate_within_tolerance() {
     for clip in baked.models[0].meta.clips.iter() {
         assert!(clip.motion_error.max <= 4e-3, "{}: {:?}", clip.name, clip.motion_error);
     }
+}
+
+/// Blended matrices of fast clips turn normals by degrees between frames. A named encoding says so or is refused, and
+/// searched frame rates make them small, whatever positions allow.
+#[test]
+fn normals_between_frames_are_within_tolerance() {
+    let loose = "tolerance = \"5 cm\"\nmotion_tolerance = \"1 m\"\n";
+    let slow = format!("encoding = \"matrix-f16\"\nfps = 6\n{loose}");
+    let between = "degrees in its normals between frames, but at most 1.00 is allowed";
+    let warnings = bakes(&slow).warnings.to_string().replace("\n  │", "");
+    assert!(warnings.contains(between) && warnings.contains("sets no `normal_tolerance`"), "{warnings}");
+    refuses(
+        &format!("{slow}normal_tolerance = \"1 deg\"\n"),
+        &[between, "set `fps = \"auto\"`", "`normal_tolerance = "],
+    );
+    let webgl2 = format!("devices = [\"webgl2\"]\nfps = \"auto\"\n{loose}");
+    let clips =
+        |normals: &str| bakes(&format!("{webgl2}normal_tolerance = \"{normals}\"\n")).models[0].meta.clips.to_vec();
+    let (held, free) = (clips("1 deg"), clips("90 deg"));
+    for (held, free) in held.iter().zip(&free) {
+        let degrees = held.motion_error.normal_degrees;
+        assert!(degrees <= 1.0 && held.intervals > free.intervals, "{}: {degrees} degrees", held.name);
+    }
+    assert!(free.iter().any(|clip| clip.motion_error.normal_degrees > 10.0));
 }

@@ -21,6 +21,7 @@ mod drawn;
 mod location;
 mod mesh;
 mod motion;
+mod normal_bounds;
 mod normals;
 mod sample_times;
 mod source_mesh;

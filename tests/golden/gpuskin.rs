@@ -15,7 +15,8 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                144, 89, 210, 65, 225, 187, 50, 203, 45, 127, 56, 245, 110, 248, 39, 110,
+                139, 104, 163, 160, 218, 239, 217, 142, 204, 190, 114, 128, 62, 169, 43,
+                38,
             ],
             format_version: 8,
             name: Borrowed("pole"),
@@ -168,7 +169,7 @@ pub mod models {
                         motion_error: ErrorInfo {
                             max: 0.000015259056,
                             p9996: 0.000015259056,
-                            normal_degrees: 0.0000017075473,
+                            normal_degrees: 0.000005122642,
                             time: 0.15625,
                             bone: 0,
                             vertex: 2,
@@ -272,7 +273,7 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/3e0bc56e/anim-local-packed.ktx2"),
+                name: Borrowed("pole/aeb32732/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 1496,
@@ -281,7 +282,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/3e0bc56e/mesh.bin"),
+                name: Borrowed("pole/aeb32732/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -294,8 +295,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            209, 209, 124, 172, 185, 154, 55, 177, 251, 119, 111, 75,
-                            242, 38, 93, 89,
+                            97, 215, 114, 168, 83, 233, 152, 248, 58, 53, 173, 99, 48,
+                            95, 4, 247,
                         ],
                         format_version: 8,
                         name: Borrowed("pole"),
@@ -396,7 +397,7 @@ pub mod models {
                                     motion_error: ErrorInfo {
                                         max: 0.0057467883,
                                         p9996: 0.0057467883,
-                                        normal_degrees: 0.00032224727,
+                                        normal_degrees: 0.0023903344,
                                         time: 0.020833334,
                                         bone: 1,
                                         vertex: 4,
@@ -448,7 +449,7 @@ pub mod models {
                                     motion_error: ErrorInfo {
                                         max: 0.000015258991,
                                         p9996: 0.000015258991,
-                                        normal_degrees: 0.0000017075473,
+                                        normal_degrees: 0.000005122642,
                                         time: 0.15625,
                                         bone: 0,
                                         vertex: 2,
@@ -552,7 +553,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/3e0bc56e/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/aeb32732/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2064,
@@ -568,7 +569,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/3e0bc56e/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/aeb32732/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

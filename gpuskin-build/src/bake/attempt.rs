@@ -35,7 +35,7 @@ pub(super) struct ErrorLimits {
     pub(super) encoding: f64,
     /// Position error between frames, in metres.
     pub(super) motion: f64,
-    /// Normal error, in degrees.
+    /// Normal error at frames and between them, in degrees.
     pub(super) normal: f64,
 }
 
@@ -56,6 +56,8 @@ pub(super) enum LimitKind {
     Encoding,
     Motion,
     Normal,
+    /// Normals between frames.
+    NormalMotion,
 }
 
 /// Returns the greatest position error at frames, in metres.
@@ -64,12 +66,22 @@ fn worst_encoding(errors: &[ClipErrors]) -> f32 {
 }
 
 impl LimitKind {
+    /// Whether the error is between frames.
+    pub(super) fn is_between(self) -> bool {
+        matches!(self, Self::Motion | Self::NormalMotion)
+    }
+
+    /// Whether the error is an angle between normals, in degrees.
+    pub(super) fn is_angle(self) -> bool {
+        matches!(self, Self::Normal | Self::NormalMotion)
+    }
+
     /// Key of the manifest that sets the limit.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Encoding => "tolerance",
             Self::Motion => "motion_tolerance",
-            Self::Normal => "normal_tolerance",
+            Self::Normal | Self::NormalMotion => "normal_tolerance",
         }
     }
 }
@@ -80,8 +92,8 @@ impl ErrorLimits {
         self.exceeded(errors).filter(|miss| miss.kind == LimitKind::Encoding).map(|miss| miss.ratio)
     }
 
-    /// Returns the error that exceeds its limit by the largest factor. Motion errors are considered
-    /// last, because another encoding does not reduce them.
+    /// Returns the error that exceeds its limit by the largest factor. Errors between frames are considered
+    /// last, because another encoding seldom reduces them.
     pub(super) fn exceeded(&self, errors: &[ClipErrors]) -> Option<ExceededLimit> {
         let worst = |kind, error: &dyn Fn(&ClipErrors) -> ErrorInfo, size: &dyn Fn(&ErrorInfo) -> f32, limit: f64| {
             let misses = errors.iter().enumerate().map(|(clip, errors)| {
@@ -93,6 +105,7 @@ impl ErrorLimits {
         worst(LimitKind::Encoding, &|e| e.encoding, &|e| e.max, self.encoding)
             .or_else(|| worst(LimitKind::Normal, &|e| e.encoding, &|e| e.normal_degrees, self.normal))
             .or_else(|| worst(LimitKind::Motion, &|e| e.motion, &|e| e.max, self.motion))
+            .or_else(|| worst(LimitKind::NormalMotion, &|e| e.motion, &|e| e.normal_degrees, self.normal))
     }
 }
 
@@ -228,7 +241,7 @@ impl Attempt {
         self.probed.get_or_init(|| self.mesh.probe(source, &self.plan, &self.texels))
     }
 
-    /// Returns for each of the given clips whether its motion error is within a limit in metres.
+    /// Returns for each of the given clips whether its motion errors are within limits.
     pub(super) fn motion_within(&self, source: AttemptSource<'_>, search: MotionQuery<'_>) -> Vec<bool> {
         let drawn = self.mesh.drawn(source, &self.texels);
         if self.plan.encoding.is_vertex() {

@@ -90,7 +90,7 @@ impl EncodingChoice<'_> {
         match kind {
             LimitKind::Encoding => set.encoding.is_some(),
             LimitKind::Motion => set.motion.is_some(),
-            LimitKind::Normal => set.normal.is_some(),
+            LimitKind::Normal | LimitKind::NormalMotion => set.normal.is_some(),
         }
     }
 
@@ -275,7 +275,7 @@ impl EncodingChoice<'_> {
     /// Whether the exceeded tolerance is a default, and exceeded by at most a factor of `most`.
     fn yields(&self, refusal: &Refusal, most: f64) -> bool {
         let RefusalCause::Missed(_, miss) = &refusal.cause else { return false };
-        !self.is_set(miss.kind) && (miss.ratio <= most || (miss.kind == LimitKind::Motion && miss.ratio.is_finite()))
+        !self.is_set(miss.kind) && (miss.ratio <= most || (miss.kind.is_between() && miss.ratio.is_finite()))
     }
 
     /// Returns the cause of a refusal as text.
@@ -306,7 +306,7 @@ impl EncodingChoice<'_> {
             RefusalCause::Missed(attempt, miss) => (*attempt, miss),
             RefusalCause::Unfit(diagnostic) => return Err(unfit(diagnostic)),
         };
-        if miss.kind == LimitKind::Motion {
+        if miss.kind.is_between() {
             // Frames that do not bring the error below the limit are wasted.
             let rates = self.source.outline.rates();
             attempt = Attempt::new(self.source, attempt.plan.encoding, &rates, &self.limits()).map_err(unfit)?;
@@ -376,7 +376,7 @@ pub(super) fn limits(tolerances: &Tolerances, diagonal: f64) -> ErrorLimits {
     }
 }
 
-/// Distance of an attempt to the limits, ordered first by the limit that it exceeds. Motion errors
+/// Distance of an attempt to the limits, ordered first by the limit that it exceeds. Errors between frames
 /// count as closest, because more frames reduce them.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Distance(u8, f64);
@@ -386,9 +386,10 @@ impl Distance {
 
     fn of(miss: &ExceededLimit) -> Self {
         let kind = match miss.kind {
-            LimitKind::Motion => 0,
-            LimitKind::Normal => 1,
-            LimitKind::Encoding => 2,
+            LimitKind::NormalMotion => 0,
+            LimitKind::Motion => 1,
+            LimitKind::Normal => 2,
+            LimitKind::Encoding => 3,
         };
         Self(kind, miss.ratio)
     }

@@ -51,7 +51,7 @@ pub(super) const COMMAND: Command = Command {
         ),
     ],
     notes: "Errors are distances to the glTF model evaluated in f64, over all its vertices: `encoding` at the times of\n\
-            the baked frames, `motion` also between the frames.",
+            the baked frames, `motion` also between the frames. `normals` are angles, at and between the frames.",
 };
 
 pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
@@ -340,7 +340,7 @@ fn candidate_table(model: &BakedModel) -> String {
             cell(|e| e.encoding.p9996),
             cell(|e| e.motion.max),
             cell(|e| e.motion.p9996),
-            worst(|e| e.encoding.normal_degrees).map_or("-".to_owned(), |d| format!("{} deg", digits(d.into()))),
+            worst(|e| e.motion.normal_degrees).map_or("-".to_owned(), |d| format!("{} deg", digits(d.into()))),
             candidate.refused.clone().unwrap_or("chosen".to_owned()),
         ]);
     }

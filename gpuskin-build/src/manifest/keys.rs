@@ -180,8 +180,12 @@ const MOTION_TOLERANCE: Key = Key {
     default: Toml(r#""0.5 %""#),
     doc: "allowed error of positions between frames: a length, or a percentage of the rest pose's diagonal",
 };
-const NORMAL_TOLERANCE: Key =
-    Key { name: "normal_tolerance", value: ANGLE, default: Toml(r#""1 deg""#), doc: "allowed error of normals" };
+const NORMAL_TOLERANCE: Key = Key {
+    name: "normal_tolerance",
+    value: ANGLE,
+    default: Toml(r#""1 deg""#),
+    doc: "allowed error of normals, at frames and between them",
+};
 const DEVICE_CLASSES: Key = Key {
     name: "devices",
     value: List(&Word(&words(&DEVICES))),
@@ -221,7 +225,7 @@ const LODS: Key = Key {
 const FPS: Key = Key {
     name: "fps",
     value: FPS_SHAPE,
-    default: Described("the source's, or a multiple of it where `motion_tolerance` asks for that"),
+    default: Described("the source's, or a multiple of it where `motion_tolerance` or `normal_tolerance` ask for that"),
     doc: "frames per second, or a percentage of the source's",
 };
 const SCALE: Key = Key {

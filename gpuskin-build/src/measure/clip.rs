@@ -5,6 +5,7 @@ use gpuskin_rt::internals::{ClipRecord, Normals};
 use super::bone_matrices::BoneMatrices;
 use super::bounds::ErrorBounds;
 use super::mesh::{FourPoints, MeasuredMesh, PointGroup, WeldedPoint};
+use super::normal_bounds::NormalBounds;
 use super::normals::{DRAWN, NormalMatrices, SOURCE, WidestAngle};
 use super::{
     BoneBox, DrawnModel, ErrorLocation, ErrorTally, GreatestError, MeasuredClip, MeasuredTimes, SampleDifference,
@@ -21,7 +22,7 @@ pub(super) struct ClipWork<'a> {
     grid: FrameGrid,
     record: ClipRecord,
     pub(super) mesh: &'a MeasuredMesh,
-    drawn: &'a DrawnModel<'a>,
+    pub(super) drawn: &'a DrawnModel<'a>,
     pub(super) sample_times: SampleTimes,
     pub(super) stepped: SteppedVertices,
     /// Whether the error of each vertex is recorded.
@@ -83,6 +84,7 @@ impl MeasuredClip for ClipWork<'_> {
     fn at_frames(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
         let poses: Vec<Vec<BoneMatrices>> = sample_times.iter().map(|sample| self.bones(sample)).collect();
         sample_times.iter().zip(&poses).for_each(|(sample, bones)| self.record(sample, bones, tally));
+        let normal_bounds = self.normal_bounds(poses.iter().map(|bones| &bones[..]));
         let mut reached = ReachedBox::NOTHING;
         let mut widest = WidestAngle::new(tally.normal);
         let mut greatest: Vec<GreatestError> = sample_times.iter().map(GreatestError::new).collect();
@@ -93,7 +95,8 @@ impl MeasuredClip for ClipWork<'_> {
         for group in &self.mesh.groups {
             let own = first..first + if self.vertices { group.points.len().div_ceil(4) } else { 0 };
             first = own.end;
-            for ((sample, bones), greatest) in sample_times.iter().zip(&poses).zip(&mut greatest) {
+            let samples = sample_times.iter().zip(poses.iter().zip(&normal_bounds));
+            for ((sample, (bones, normal_bounds)), greatest) in samples.zip(&mut greatest) {
                 let mut kept = own.clone();
                 for (points, fours) in group.fours() {
                     let mut squared = Lanes::default();
@@ -109,12 +112,7 @@ impl MeasuredClip for ClipWork<'_> {
                     }
                     reach(fours, &group.bones, bones, &mut reached);
                 }
-                for (normals, weights) in group.normals() {
-                    let (mut source, mut drawn) = (NormalMatrices::default(), NormalMatrices::default());
-                    source.set(weights, &group.bones, bones, SOURCE, Normals::Cofactor);
-                    drawn.set(weights, &group.bones, bones, DRAWN, self.drawn.normals);
-                    normals.iter().for_each(|normals| widest.look(&source, &drawn, normals));
-                }
+                self.look_at_normals(group, bones, normal_bounds, &mut widest);
             }
         }
         greatest.into_iter().for_each(|greatest| tally.curve.push(greatest));
@@ -133,9 +131,16 @@ impl MeasuredClip for ClipWork<'_> {
             .collect();
         sample_times.iter().zip(&poses).for_each(|(sample, (bones, _))| self.record(sample, bones, tally));
         let floor = tally.floor.sqrt();
+        let normal_bounds = self.normal_bounds(poses.iter().map(|(bones, _)| &bones[..]));
+        let mut widest = WidestAngle::new(tally.normal);
         let mut greatest: Vec<GreatestError> = sample_times.iter().map(GreatestError::new).collect();
         for group in &self.mesh.groups {
-            for ((sample, (bones, bounds)), greatest) in sample_times.iter().zip(&poses).zip(&mut greatest) {
+            let jumps = self.jumps(group);
+            let samples = sample_times.iter().zip(poses.iter().zip(&normal_bounds));
+            for ((sample, ((bones, bounds), normal_bounds)), greatest) in samples.zip(&mut greatest) {
+                if !jumps {
+                    self.look_at_normals(group, bones, normal_bounds, &mut widest);
+                }
                 if bounds.of(group) < floor {
                     continue;
                 }
@@ -151,6 +156,7 @@ impl MeasuredClip for ClipWork<'_> {
                 }
             }
         }
+        tally.normal = widest.chord_squared;
         // Samples whose errors are all below the floor: the curve needs the greatest one.
         for ((bones, bounds), mut greatest) in poses.iter().zip(greatest) {
             if greatest.squared() < tally.floor {
@@ -167,6 +173,38 @@ impl ClipWork<'_> {
         if !self.boxes.is_empty() {
             let terms = || self.boxes.iter().flat_map(|one| one.terms(&bones[one.bone as usize].difference)).collect();
             tally.differences.extend(SampleDifference::new(&self.grid, sample, terms));
+        }
+    }
+
+    /// Returns the bounds of each pose for the angles of normals.
+    fn normal_bounds<'p>(&self, poses: impl Iterator<Item = &'p [BoneMatrices]>) -> Vec<NormalBounds<'p>> {
+        poses.map(|bones| NormalBounds::new(bones, self.drawn.normals)).collect()
+    }
+
+    /// Whether a STEP track moves a point of a group, so that its normals jump between frames.
+    pub(super) fn jumps(&self, group: &PointGroup) -> bool {
+        group.points.iter().any(|point| self.stepped.moves(point.vertex as usize))
+    }
+
+    /// Compares the normals of a group at a sample time, without those whose angles are known to be smaller than
+    /// the widest one.
+    pub(super) fn look_at_normals(
+        &self,
+        group: &PointGroup,
+        bones: &[BoneMatrices],
+        bounds: &NormalBounds<'_>,
+        widest: &mut WidestAngle,
+    ) {
+        let least = bounds.least_packed(group, widest.chord_squared.sqrt());
+        for (normals, weights) in group.normals() {
+            if normals.iter().all(|normals| normals.packed < least) {
+                continue;
+            }
+            let (mut source, mut drawn) = (NormalMatrices::default(), NormalMatrices::default());
+            source.set(weights, &group.bones, bones, SOURCE, Normals::Cofactor);
+            drawn.set(weights, &group.bones, bones, DRAWN, self.drawn.normals);
+            let unknown = normals.iter().filter(|normals| normals.packed >= least);
+            unknown.for_each(|normals| widest.look(&source, &drawn, normals));
         }
     }
 

@@ -51,6 +51,8 @@ pub(super) struct PointGroup {
 pub(super) struct FourNormals {
     pub(super) source: [Lanes; 3],
     pub(super) drawn: [Lanes; 3],
+    /// Greatest chord between a source normal and its drawn normal; infinite if one has no length.
+    pub(super) packed: f32,
 }
 
 /// The vertices of a model, for measuring.
@@ -153,8 +155,12 @@ impl PointGroup {
             let one = |lane: usize| some[lane.min(some.len() - 1)];
             let by_component =
                 |of: fn(&NormalPair) -> Vec3| [0, 1, 2].map(|c| [0, 1, 2, 3].map(|lane| of(&one(lane).1)[c]));
-            normals
-                .push(FourNormals { source: by_component(|pair| pair.source), drawn: by_component(|pair| pair.drawn) });
+            let packed = some.iter().map(|(_, pair)| pair.source.normalize().distance(pair.drawn.normalize()));
+            normals.push(FourNormals {
+                source: by_component(|pair| pair.source),
+                drawn: by_component(|pair| pair.drawn),
+                packed: packed.fold(0.0, |most, chord| if chord.is_nan() { f32::INFINITY } else { chord.max(most) }),
+            });
             if same && !weights.is_empty() {
                 continue;
             }

@@ -1,26 +1,31 @@
-//! Test whether a clip's motion error is within a limit, without evaluating every vertex.
+//! Test whether a clip's motion errors are within limits, without evaluating every vertex.
 
 use rayon::prelude::*;
 
+use super::bone_matrices::BoneMatrices;
 use super::bounds::ErrorBounds;
 use super::clip::{ClipWork, errors_squared};
 use super::mesh::{MeasuredMesh, PointGroup};
+use super::normal_bounds::NormalBounds;
+use super::normals::WidestAngle;
 use super::{DrawnModel, MeasuredTimes};
 use crate::frames::FrameGrid;
 use crate::model::Model;
 use crate::vector_math::Lanes;
 use gpuskin_rt::internals::ClipRecord;
 
-/// Clips to test, and the limit.
+/// Clips to test, and the limits.
 #[derive(Clone, Copy, Debug)]
 pub struct MotionQuery<'a> {
     /// Indices of clips.
     pub clips: &'a [usize],
     /// Limit of the motion error, in metres.
     pub limit: f64,
+    /// Limit of the angle between normals between frames, in degrees.
+    pub normal: f64,
 }
 
-/// For each clip, whether its motion error as defined by [`super::measure`] is within the limit.
+/// For each clip, whether its motion errors as defined by [`super::measure`] are within the limits.
 /// Skips sample times and vertices whose upper bounds are within the limit.
 pub fn motion_within(
     model: &Model,
@@ -31,27 +36,47 @@ pub fn motion_within(
 ) -> Vec<bool> {
     let mesh = MeasuredMesh::new(model, drawn);
     let clip = |i: usize| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, MeasuredTimes::All);
-    search.clips.par_iter().map(|&i| clip(i).within(search.limit as f32)).collect()
+    search.clips.par_iter().map(|&i| clip(i).within(search)).collect()
 }
 
 impl ClipWork<'_> {
-    /// Whether the motion error of the clip is within `limit`, in metres.
-    fn within(&self, limit: f32) -> bool {
+    /// Whether the motion errors of the clip are within the limits.
+    fn within(&self, search: MotionQuery<'_>) -> bool {
+        let limit = search.limit as f32;
         let squared = limit * limit;
-        let at = |sample, counts: &dyn Fn(usize) -> bool| {
-            let bones = self.bones(sample);
-            let bounds = ErrorBounds::new(self.mesh, &bones);
+        let at = |bones: &[BoneMatrices], counts: &dyn Fn(usize) -> bool| {
+            let bounds = ErrorBounds::new(self.mesh, bones);
             let fits = |group: &PointGroup| {
                 group.fours().all(|(points, fours)| {
                     let mut off = Lanes::default();
-                    errors_squared(fours, &group.bones, &bones, &mut off);
+                    errors_squared(fours, &group.bones, bones, &mut off);
                     points.iter().zip(off).all(|(point, off)| off <= squared || !counts(point.vertex as usize))
                 })
             };
             bounds.of_all(self.mesh) < limit || self.mesh.groups.iter().all(|g| bounds.of(g) < limit || fits(g))
         };
-        // Vertices moved by STEP tracks jump between frames, and are excluded there.
-        self.sample_times.frames.iter().all(|sample| at(sample, &|_| true))
-            && self.sample_times.between.iter().all(|sample| at(sample, &|v| !self.stepped.moves(v)))
+        let chord_squared = squared_chord(search.normal);
+        let still: Vec<bool> = self.mesh.groups.iter().map(|group| !self.jumps(group)).collect();
+        let normals = |bones: &[BoneMatrices]| {
+            let bounds = NormalBounds::new(bones, self.drawn.normals);
+            self.mesh.groups.iter().zip(&still).filter(|(_, still)| **still).all(|(group, _)| {
+                let mut widest = WidestAngle::new(chord_squared);
+                self.look_at_normals(group, bones, &bounds, &mut widest);
+                widest.chord_squared <= chord_squared
+            })
+        };
+        // Vertices moved by STEP tracks jump between frames, and are excluded there. Normals at frames are not a
+        // matter of motion.
+        self.sample_times.frames.iter().all(|sample| at(&self.bones(sample), &|_| true))
+            && self.sample_times.between.iter().all(|sample| {
+                let bones = self.bones(sample);
+                at(&bones, &|v| !self.stepped.moves(v)) && normals(&bones)
+            })
     }
+}
+
+/// Returns the squared distance between the tips of two unit vectors at an angle, in degrees.
+fn squared_chord(degrees: f64) -> f32 {
+    let chord = 2.0 * libm::sin(degrees.clamp(0.0, 180.0).to_radians() / 2.0);
+    (chord * chord) as f32
 }

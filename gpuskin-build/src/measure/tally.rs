@@ -37,7 +37,7 @@ pub(crate) trait MeasuredClip: Sync {
     /// Measures positions and normals at times of frames.
     fn at_frames(&self, frames: &[SampleTime], tally: &mut ErrorTally);
 
-    /// Measures positions at times between frames, except for vertices that STEP tracks move.
+    /// Measures positions and normals at times between frames, except for vertices that STEP tracks move.
     fn between(&self, samples: &[SampleTime], tally: &mut ErrorTally);
 }
 
@@ -57,8 +57,7 @@ pub(crate) fn measure_all(clips: &[impl MeasuredClip], vertices: usize) -> Vec<M
     clips.par_iter().map(|clip| measure_one(clip, vertices, points)).collect()
 }
 
-/// Measures one clip. Normals are measured at frames only, because they follow positions between
-/// frames. `points` is the maximum number of points of the curve, at frames and between them each.
+/// Measures one clip. `points` is the maximum number of points of the curve, at frames and between them each.
 fn measure_one(clip: &impl MeasuredClip, vertices: usize, points: u32) -> Measured {
     let SampleTimes { frames, between } = clip.sample_times();
     let at_frames = frames.len() as u64 * vertices as u64;

@@ -230,7 +230,7 @@ fn candidate(candidate: &Candidate) -> CandidateReport {
             encoding_p9996: worst(|e| e.encoding.p9996)?,
             motion: worst(|e| e.motion.max)?,
             motion_p9996: worst(|e| e.motion.p9996)?,
-            normal_degrees: worst(|e| e.encoding.normal_degrees)?,
+            normal_degrees: worst(|e| e.motion.normal_degrees)?,
         })
     };
     CandidateReport {

@@ -54,7 +54,7 @@ fn vertex_errors(points: &[Lanes], drawn: &DrawnModel<'_>) -> Vec<f32> {
     errors
 }
 
-/// For each given clip, whether its motion error is within a limit.
+/// For each given clip, whether its motion errors are within the limits.
 pub(crate) fn motion_within(
     model: &Model,
     grids: &[FrameGrid],
@@ -63,7 +63,12 @@ pub(crate) fn motion_within(
     search: MotionQuery<'_>,
 ) -> Vec<bool> {
     let found = measure_some(model, grids, records, drawn, MeasuredTimes::All, search.clips, Recorded::default());
-    found.iter().map(|found| f64::from(found.errors.motion.max) <= search.limit).collect()
+    // The errors of motion include those at frames, which another rate does not reduce.
+    let normals = |ClipErrors { encoding, motion, .. }: &ClipErrors| {
+        f64::from(motion.normal_degrees) <= search.normal || motion.normal_degrees <= encoding.normal_degrees
+    };
+    let within = |errors: &ClipErrors| f64::from(errors.motion.max) <= search.limit && normals(errors);
+    found.iter().map(|found| within(&found.errors)).collect()
 }
 
 /// Facts for a report.
@@ -127,7 +132,7 @@ impl MeasuredClip for Work<'_> {
         if self.recorded.vertices {
             tally.points = vec![Lanes::default(); self.rows.len().div_ceil(4)];
         }
-        self.look_at(sample_times, true, tally, |found, greatest, tally| {
+        self.look_at(sample_times, tally, |found, greatest, tally| {
             let vertex = found.seen.vertex as usize;
             if let Some(lane) = tally.points.get_mut(vertex / 4).map(|lanes| &mut lanes[vertex % 4]) {
                 *lane = if found.squared.is_nan() { f32::INFINITY } else { lane.max(found.squared) };
@@ -141,10 +146,11 @@ impl MeasuredClip for Work<'_> {
     }
 
     fn between(&self, sample_times: &[SampleTime], tally: &mut ErrorTally) {
-        self.look_at(sample_times, false, tally, |found, greatest, tally| {
+        self.look_at(sample_times, tally, |found, greatest, tally| {
             if !self.stepped.moves(found.seen.vertex as usize) {
                 greatest.see(found.squared, found.seen.vertex, found.seen.bone);
                 tally.add(found.squared, 1, found.seen);
+                tally.add_normal(found.chord_squared);
             }
         });
     }
@@ -157,8 +163,7 @@ struct VertexError {
     position: DVec3,
     /// Squared distance between source position and drawn position, in square metres.
     squared: f32,
-    /// Squared chord between source normal and drawn normal; 0 if normals are missing or not
-    /// requested.
+    /// Squared chord between source normal and drawn normal; 0 if normals are missing.
     chord_squared: f32,
 }
 
@@ -168,7 +173,6 @@ impl Work<'_> {
     fn look_at(
         &self,
         sample_times: &[SampleTime],
-        normals: bool,
         tally: &mut ErrorTally,
         tell: impl Fn(VertexError, &mut GreatestError, &mut ErrorTally),
     ) {
@@ -202,7 +206,7 @@ impl Work<'_> {
                     if let Some(values) = difference.get_mut(first..first + 3) {
                         values.copy_from_slice(&off.as_vec3().to_array());
                     }
-                    let normal = if normals { posed.normal(&matrix, p, local) } else { DVec3::ZERO };
+                    let normal = posed.normal(&matrix, p, local);
                     let chord_squared = if normal == DVec3::ZERO {
                         0.0
                     } else {

@@ -9,7 +9,7 @@ use crate::frames::rate_ladder;
 use crate::manifest::Fps;
 use crate::measure;
 
-/// Share of the motion tolerance that the search aims for. The packing of vertices can change with
+/// Share of the tolerances between frames that the search aims for. The packing of vertices can change with
 /// the rates of other clips, so some margin is needed.
 const SEARCH_MARGIN: f64 = 0.98;
 
@@ -27,8 +27,8 @@ impl EncodingChoice<'_> {
         rates
     }
 
-    /// Returns the rate of each clip. A searched rate is the lowest one whose motion error is
-    /// within the limit, else the highest available one.
+    /// Returns the rate of each clip. A searched rate is the lowest one whose motion errors are
+    /// within the limits, else the highest available one.
     ///
     /// All clips are searched at once: each round encodes and measures the model with the next rate
     /// of every clip. If the rates of the last round are the result, its attempt is returned too.
@@ -65,8 +65,9 @@ impl EncodingChoice<'_> {
                 return Ok((source, same.then_some(attempt)));
             }
             let clips: Vec<usize> = searches.iter().filter(|s| !s.is_over()).map(|s| s.clip).collect();
-            let limit = limits.motion * SEARCH_MARGIN;
-            let within = attempt.motion_within(self.source, measure::MotionQuery { clips: &clips, limit });
+            let [limit, normal] = [limits.motion, limits.normal].map(|limit| limit * SEARCH_MARGIN);
+            let query = measure::MotionQuery { clips: &clips, limit, normal };
+            let within = attempt.motion_within(self.source, query);
             for (search, within) in searches.iter_mut().filter(|search| !search.is_over()).zip(within) {
                 search.step(within);
             }

@@ -33,9 +33,16 @@ impl EncodingChoice<'_> {
                 format!("an error of {} degrees in its normals", digits(miss.error.normal_degrees.into())),
                 format!("{} is allowed", digits(limits.normal)),
             ),
+            LimitKind::NormalMotion => (
+                format!(
+                    "an error of {} degrees in its normals between frames",
+                    digits(miss.error.normal_degrees.into())
+                ),
+                format!("{} is allowed", digits(limits.normal)),
+            ),
         };
         let place = match miss.kind {
-            LimitKind::Normal => format!("clip `{}`", model.clips[miss.clip].name),
+            kind if kind.is_angle() => format!("clip `{}`", model.clips[miss.clip].name),
             _ => format!("clip `{}`, at {:.3} s, bone `{bone}`", model.clips[miss.clip].name, miss.error.time),
         };
         format!("{place}: {} has {is}, but at most {allowed}", attempt.plan.encoding.name())
@@ -43,7 +50,7 @@ impl EncodingChoice<'_> {
 
     /// Returns an error with suggested settings that would meet the tolerance.
     pub(super) fn rejection(&self, attempt: &Attempt, miss: &ExceededLimit) -> Diagnostic {
-        let none = if self.is_automatic() && miss.kind != LimitKind::Motion {
+        let none = if self.is_automatic() && !miss.kind.is_between() {
             "no encoding meets the tolerance; the closest: "
         } else {
             ""
@@ -61,7 +68,7 @@ impl EncodingChoice<'_> {
             .bone(bone)
             .help("set `scale` so that the model is in metres, or look for extreme keys");
         }
-        if self.source.outline.diagonal == 0.0 && miss.kind != LimitKind::Normal {
+        if self.source.outline.diagonal == 0.0 && !miss.kind.is_angle() {
             let message = "the rest pose has no size: tolerances are relative to its diagonal, so no error is allowed";
             let help = "look for scales of zero in the rest pose, or set `tolerance` and `motion_tolerance` as lengths";
             return Diagnostic::error(DiagnosticCode::EncodingTolerance, message).help(help);
@@ -84,11 +91,12 @@ impl EncodingChoice<'_> {
                     None => format!("set {accepted}"),
                 }
             }
-            LimitKind::Normal => {
-                format!("set `normal_tolerance = \"{} deg\"`", digits(f64::from(miss.error.normal_degrees) * 1.01))
-            }
-            LimitKind::Motion => {
-                let accepted = format!("`motion_tolerance = \"{}\"`", tolerance(miss.error.max * ACCEPTED));
+            LimitKind::Normal => format!("set {}", accepted_angle(miss)),
+            LimitKind::Motion | LimitKind::NormalMotion => {
+                let accepted = match miss.kind {
+                    LimitKind::NormalMotion => accepted_angle(miss),
+                    _ => format!("`motion_tolerance = \"{}\"`", tolerance(miss.error.max * ACCEPTED)),
+                };
                 if self.auto_rates_help(attempt.plan.encoding) {
                     format!("set `fps = \"auto\"` for the model and its clips, or {accepted}")
                 } else {
@@ -101,7 +109,7 @@ impl EncodingChoice<'_> {
             Diagnostic::error(DiagnosticCode::EncodingTolerance, none.to_owned() + &self.error_text(attempt, miss));
         let diagnostic = diagnostic.clip(&model.clips[miss.clip].name).help(help);
         match model.bones.get(miss.error.bone as usize) {
-            Some(bone) if miss.kind != LimitKind::Normal => diagnostic.bone(&bone.name),
+            Some(bone) if !miss.kind.is_angle() => diagnostic.bone(&bone.name),
             _ => diagnostic,
         }
     }
@@ -112,7 +120,7 @@ impl EncodingChoice<'_> {
         let key = miss.kind.key();
         let message = format!("{}; the manifest sets no `{key}`, so it is used", self.error_text(attempt, &miss));
         let value = match miss.kind {
-            LimitKind::Normal => format!("{} deg", digits(f64::from(miss.error.normal_degrees) * 1.01)),
+            LimitKind::Normal | LimitKind::NormalMotion => accepted_degrees(&miss),
             LimitKind::Encoding | LimitKind::Motion => tolerance(miss.error.max * ACCEPTED),
         };
         let diagnostic = Diagnostic::warning(DiagnosticCode::EncodingAboveDefault, message)
@@ -194,4 +202,13 @@ impl EncodingChoice<'_> {
             }
         }
     }
+}
+
+/// Returns a setting that accepts the error of normals.
+fn accepted_angle(miss: &ExceededLimit) -> String {
+    format!("`normal_tolerance = \"{}\"`", accepted_degrees(miss))
+}
+
+fn accepted_degrees(miss: &ExceededLimit) -> String {
+    format!("{} deg", digits(f64::from(miss.error.normal_degrees) * 1.01))
 }
