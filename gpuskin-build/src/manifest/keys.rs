@@ -225,7 +225,9 @@ const LODS: Key = Key {
 const FPS: Key = Key {
     name: "fps",
     value: FPS_SHAPE,
-    default: Described("the source's, or a multiple of it where `motion_tolerance` or `normal_tolerance` asks for that"),
+    default: Described(
+        "the source's, or a multiple of it where `motion_tolerance` or `normal_tolerance` asks for that",
+    ),
     doc: "frames per second, or a percentage of the source's",
 };
 const SCALE: Key = Key {
