@@ -57,7 +57,8 @@ impl<'a> NormalBounds<'a> {
     /// angles; `None` if unknown.
     fn turned(&self, group: &PointGroup) -> Option<[f32; 2]> {
         let (mut least, mut greatest, mut difference) = (f32::INFINITY, 0.0_f32, 0.0_f32);
-        let mut nearest = f32::INFINITY;
+        // Least product of two bones' images of a direction, and greatest squared distance of two images.
+        let (mut nearest, mut spread) = (f32::INFINITY, 0.0_f32);
         for (i, &bone) in group.bones.iter().enumerate() {
             let BoneScale { scale, difference: own } = self.scales[bone as usize];
             if scale.is_nan() || own.is_nan() {
@@ -66,19 +67,23 @@ impl<'a> NormalBounds<'a> {
             (least, greatest) = (least.min(scale.abs()), greatest.max(scale.abs()));
             difference = difference.max(own);
             for &other in &group.bones[..i] {
-                let scales = scale * self.scales[other as usize].scale;
+                let other_scale = self.scales[other as usize].scale;
+                let scales = scale * other_scale;
                 if scales <= 0.0 {
                     return None;
                 }
                 // The trace of a rotation is 1 plus twice the cosine of its angle.
                 let trace = product(&self.bones[bone as usize].source, &self.bones[other as usize].source);
-                nearest = nearest.min(0.5 * (trace - scales) - 5.0 * UNEVEN * scales);
+                let product = 0.5 * (trace - scales) - 5.0 * UNEVEN * scales;
+                nearest = nearest.min(product);
+                spread = spread.max(scale * scale + other_scale * other_scale - 2.0 * product);
             }
         }
         let count = group.bones.len() as f32;
         let stretch = ((least * least + (count - 1.0) * nearest.min(least * least)) / count).sqrt();
-        let [weights, lost, ..] = group.slack;
-        let turned = (weights * difference + lost * greatest) / stretch;
+        // Lost weights blend the differences of the bones to one of them, and their sum scales that one.
+        let [weights, lost, sum, _] = group.slack;
+        let turned = (weights * difference + lost * spread.sqrt() + sum * greatest) / stretch;
         (turned < MAX_SINE).then_some([turned, greatest / stretch])
     }
 }
