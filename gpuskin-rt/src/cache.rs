@@ -54,7 +54,7 @@ pub fn steps(duration: f32, grid: f32) -> u32 {
 
 /// Writes the [`steps`] and sharing errors of all clips into words of
 /// [`pack_bounds`](crate::cull::pack_bounds); returns the number of samples of all clips, and the number of cache entries:
-/// the first sample of each clip is a multiple of [`SAMPLE_ALIGNMENT`].
+/// the first sample of each clip is a multiple of `SAMPLE_ALIGNMENT`.
 ///
 /// `clips`: steps, and the error of showing the nearest sample, metres at scale 1; 0 if the error
 /// does not matter. Errors are rounded up to the greatest one divided by a power of two.
