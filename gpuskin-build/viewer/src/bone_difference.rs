@@ -2,10 +2,10 @@
 
 use glam::{Vec3, Vec4};
 use gpuskin_rt::internals::vertex::Vertex;
-use gpuskin_rt::internals::{Affine3, ClipRecord, Texels};
+use gpuskin_rt::internals::{Affine3, ClipRecord};
 use gpuskin_rt::{InstanceRecord, Model, Time};
 
-use crate::difference::bytes;
+use crate::unpack::texels;
 
 /// Numbers as multiples of a step: `RoundedValues` of the baker.
 type Rounded = (f32, Vec<i8>);
@@ -140,11 +140,4 @@ impl BoneBox {
         };
         Vec3::new(axis(0), axis(1), axis(2))
     }
-}
-
-/// Returns the animation texture of a model, if it is whole.
-fn texels(model: &Model) -> Option<Texels<'_>> {
-    let range = model.animation.levels.first()?;
-    let level = bytes(&model.animation)?.get(range.offset as usize..)?.get(..range.len as usize)?;
-    Texels::new(model.meta.encoding, model.meta.texture, level)
 }

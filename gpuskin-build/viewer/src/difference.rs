@@ -1,11 +1,11 @@
 //! Difference of the source from the drawn model, computed from the values that a report contains.
 
 use glam::Vec3;
-use gpuskin_rt::internals::vertex::{self, Vertex};
-use gpuskin_rt::internals::{Data, Payload};
+use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::{InstanceRecord, Model};
 
 use crate::bone_difference::{BoneDifferences, SourceMesh};
+use crate::unpack::unpacked;
 
 /// Metres per step at frames and between them, steps at frames, and steps midway between them: `ClipDifference` of the baker.
 pub(crate) type ClipDifference = (f32, f32, Vec<i8>, Vec<i8>);
@@ -80,19 +80,4 @@ fn interpolated(clip: &ClipDifference, count: usize, frame: usize, t: f32) -> Op
         Some(step * line + step_between * bend * (1.0 - (2.0 * t - 1.0).abs()))
     };
     (0..count).map(value).collect()
-}
-
-/// Returns the bytes of a file of a model.
-pub(crate) fn bytes(payload: &Payload) -> Option<&[u8]> {
-    let Data::Bytes(bytes) = &payload.data else { return None };
-    Some(bytes)
-}
-
-/// Returns the vertices of a model.
-pub(crate) fn unpacked(model: &Model) -> Option<Vec<Vertex>> {
-    let mesh = &model.meta.mesh;
-    let range = mesh.vertices;
-    let bytes = bytes(&model.mesh)?.get(range.offset as usize..)?.get(..range.len as usize)?;
-    let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    Some(words.chunks_exact(mesh.format.words()).map(|words| vertex::unpack(words, mesh.format, &mesh.range)).collect())
 }

@@ -7,6 +7,7 @@
 //! | `surface` | the model with displaced vertices, or with colours per vertex |
 //! | `difference` | source minus drawn position of each vertex |
 //! | `bone_difference` | the same for a model in bone mode |
+//! | `unpack` | vertices and animation of the model |
 //! | `lines` | a pipeline for lines |
 //! | `gpu` | device, canvas and render targets |
 //!
@@ -25,5 +26,7 @@ mod lines;
 mod subject;
 #[cfg(target_family = "wasm")]
 mod surface;
+#[cfg(target_family = "wasm")]
+mod unpack;
 #[cfg(target_family = "wasm")]
 mod viewer;

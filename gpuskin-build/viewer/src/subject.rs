@@ -8,10 +8,11 @@ use gpuskin_rt::{
 };
 
 use crate::bone_difference::SourceMesh;
-use crate::difference::{ClipDifference, Differences, unpacked};
+use crate::difference::{ClipDifference, Differences};
 use crate::gpu::Gpu;
 use crate::lines::LineEnd;
 use crate::surface::{Colors, Surface, SurfaceVertex};
+use crate::unpack::unpacked;
 
 /// Lines that are shown, as bits of a number.
 #[derive(Clone, Copy, Debug)]

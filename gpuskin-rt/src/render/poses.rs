@@ -162,7 +162,7 @@ impl Poses {
         let fits =
             |bound: &BoundPool| pool.rows + rows <= bound.texture.size.rows() && pool.places + count <= bound.capacity;
         if !pool.bound.as_ref().is_some_and(fits) {
-            // What was drawn before in this frame stays in the old texture, which its bind groups keep. Room for the sum, so that
+            // Poses drawn before in this frame stay in the old texture, which their bind groups keep. Room for the sum, so that
             // lists that come one after the other soon find room for all.
             (pool.rows, pool.places) = (0, 0);
             state.generation += 1;
