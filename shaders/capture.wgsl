@@ -21,8 +21,7 @@ struct Varyings {
     @location(1) @interpolate(flat) normal: vec3<f32>,
 }
 
-@vertex
-fn capture_vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings {
+fn captured_vertex(input: GpuskinInput, index: u32) -> Varyings {
     let pixel = capture.first_pixel + index;
     let cell = vec2<f32>(vec2<u32>(pixel % capture.size.x, pixel / capture.size.x));
     let unit = (cell + 0.5) / vec2<f32>(capture.size);

@@ -14,7 +14,7 @@ fn gpuskin_skin_previous_vertex(input: GpuskinInput, previous_time: vec2<u32>) -
 }
 
 fn gpuskin_skin_pose(input: GpuskinInput, instance: GpuskinInstance, pose: GpuskinPoseSource) -> GpuskinSkinned {
-    let vertex = gpuskin_unpack(input);
+    let vertex = gpuskin_morphed(input, pose, gpuskin_unpack(input));
     let appearance = gpuskin_appearance_of(input);
     let model = gpuskin_in_model(pose, vertex);
     // Hidden triangles collapse to a point, which is not drawn. At the end and without a branch:

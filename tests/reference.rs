@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         test!(exact_vertices_on_the_gpu_match_the_source_at_frames, FIXTURES, ANY_GPU),
         test!(reported_errors_match_the_gpu, FIXTURES, ANY_COMPUTE),
         test!(reported_vertex_errors_match_the_gpu, FIXTURES, ANY_GPU),
-        test!(unsupported_features_are_reported, FIXTURES),
+        test!(morph_targets_that_are_left_out_are_reported, FIXTURES),
     ])
 }
 
@@ -43,10 +43,6 @@ const EXACT_DEGREES: f64 = 0.5;
 const ROUNDING: f64 = 2e-7;
 /// Frames per clip that are compared, spread over the clip.
 const FRAMES: u32 = 4;
-
-/// Models of the shared set that bone mode bakes without one of their features: start of the name,
-/// and a word of the warning.
-const ASIDE: [(&str, &str); 1] = [("AnimatedMorphCube__", "morph")];
 
 /// Model of the shared set.
 struct Subject {
@@ -104,19 +100,6 @@ fn all_with(keys: &str) -> Vec<Subject> {
     subjects
 }
 
-/// Models that bone mode bakes with all features. Prints the names of the others.
-fn subjects() -> Vec<Subject> {
-    let mut subjects = all();
-    subjects.retain(|subject| {
-        let aside = ASIDE.iter().find(|(start, _)| subject.name.starts_with(start));
-        if let Some((_, reason)) = aside {
-            note!("left out: {}: {reason}", subject.name);
-        }
-        aside.is_none()
-    });
-    subjects
-}
-
 fn importer_matches_the_reference_at_any_time() {
     let subjects = all();
     let folder = tempfile::tempdir().unwrap();
@@ -153,11 +136,11 @@ fn some(stored: u32) -> Vec<u32> {
 }
 
 fn exact_matrices_match_the_source_at_frames() {
-    check_exact(Encoding::MatrixF32, PosePath::Cpu, subjects());
+    check_exact(Encoding::MatrixF32, PosePath::Cpu, all());
 }
 
 fn exact_matrices_on_the_gpu_match_the_source_at_frames() {
-    check_exact(Encoding::MatrixF32, PosePath::Gpu, subjects());
+    check_exact(Encoding::MatrixF32, PosePath::Gpu, all());
 }
 
 /// Manifest keys for vertex mode at 8 frames per second: the comparison does not depend on the
@@ -247,7 +230,7 @@ fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
 }
 
 fn reported_errors_match_the_gpu() {
-    let subjects = subjects();
+    let subjects = all();
     let gpu = gpu::open_compute(Backends::all()).expect("a device, which the test needs");
     for subject in subjects {
         let start = Instant::now();
@@ -270,16 +253,13 @@ fn reported_vertex_errors_match_the_gpu() {
     }
 }
 
-fn unsupported_features_are_reported() {
-    let subjects = all();
-    for (start, reason) in &ASIDE {
-        let mut count = 0;
-        for subject in subjects.iter().filter(|s| s.name.starts_with(start)) {
-            let baked = bake(&subject.manifest, &BakeOptions::default());
-            let baked = baked.unwrap_or_else(|failed| panic!("{}: {}", subject.name, failed.diagnostics));
-            assert!(baked.warnings.to_string().contains(reason), "{}: {}", subject.name, baked.warnings);
-            count += 1;
-        }
-        assert!(count > 0, "no model starts with {start}: remove it from ASIDE");
+fn morph_targets_that_are_left_out_are_reported() {
+    let mut count = 0;
+    for subject in all_with("morphs = false\n").iter().filter(|s| s.name.starts_with("AnimatedMorphCube__")) {
+        let baked = bake(&subject.manifest, &BakeOptions::default());
+        let baked = baked.unwrap_or_else(|failed| panic!("{}: {}", subject.name, failed.diagnostics));
+        assert!(baked.warnings.to_string().contains("morph"), "{}: {}", subject.name, baked.warnings);
+        count += 1;
     }
+    assert!(count > 0, "no model has morph targets");
 }

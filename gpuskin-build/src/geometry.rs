@@ -3,6 +3,7 @@
 
 pub(crate) mod influences;
 pub(crate) mod lods;
+pub(crate) mod morphs;
 mod order;
 mod tangents;
 
@@ -12,6 +13,7 @@ use glam::{DVec3, Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::MeshPart;
 use gpuskin_rt::internals::vertex::{MAX_INFLUENCES, Vertex, color_word};
 use influences::KeptInfluences;
+use morphs::{MorphListSet, VertexMorphs};
 
 use crate::model::{Model, Primitive};
 
@@ -31,6 +33,8 @@ pub struct Geometry {
     pub tangents: bool,
     /// Whether some vertices have a colour other than white.
     pub colors: bool,
+    /// Deltas of morph targets.
+    pub morphs: VertexMorphs,
     /// Influences that were dropped.
     pub dropped: Dropped,
 }
@@ -52,6 +56,7 @@ impl Geometry {
     pub(crate) fn new(model: &Model, kept: &KeptInfluences) -> Self {
         let tangents = model.primitives.iter().any(|p| model.materials[p.material].normal_map);
         let mut weld = VertexWeld::default();
+        let mut morphs = MorphListSet::new();
         let mut groups = Groups::new();
         let mut baked_of_source = Vec::new();
         let mut dropped = Dropped::default();
@@ -59,6 +64,7 @@ impl Geometry {
             let first = baked_of_source.len();
             let reduced = |v| reduce(primitive, v, kept.of(first + v), kept.is_loss(first + v).then_some(&mut dropped));
             let skin: Vec<_> = (0..primitive.positions.len()).map(reduced).collect();
+            let lists: Vec<u32> = (0..primitive.positions.len()).map(|v| morphs.index(model, primitive, v)).collect();
             let mut baked = vec![None; primitive.positions.len()];
             // Tangents are orthogonal to the normal, so with tangents each corner has its own
             // normal.
@@ -71,7 +77,7 @@ impl Geometry {
                     let v = v as usize;
                     let index = match baked[v] {
                         Some(index) if !corners.split => index,
-                        _ => weld.index(corners.vertex(primitive, t, k, &skin[v])),
+                        _ => weld.index(corners.vertex(primitive, t, k, &skin[v]), lists[v]),
                     };
                     baked[v].get_or_insert(index);
                     indices.push(index);
@@ -79,15 +85,14 @@ impl Geometry {
             }
             // Vertices without triangles are kept: they are few, and tools compare all source
             // vertices.
-            baked_of_source.extend(
-                baked
-                    .iter()
-                    .enumerate()
-                    .map(|(v, index)| index.unwrap_or_else(|| weld.index(corners.unused(primitive, v, &skin[v])))),
-            );
+            baked_of_source.extend(baked.iter().enumerate().map(|(v, index)| {
+                index.unwrap_or_else(|| weld.index(corners.unused(primitive, v, &skin[v]), lists[v]))
+            }));
         }
 
-        Self::arrange(weld.vertices, groups, baked_of_source, tangents, dropped)
+        let mut geometry = Self::arrange((weld.vertices, weld.lists), groups, baked_of_source, tangents, dropped);
+        geometry.morphs = VertexMorphs::new(morphs, std::mem::take(&mut geometry.morphs.of));
+        geometry
     }
 
     /// Like [`Self::new`]: each vertex keeps at most this number of influences.
@@ -97,9 +102,10 @@ impl Geometry {
         Self::new(model, &KeptInfluences::new(model, limit, 0.0, 0.0))
     }
 
-    /// Orders triangles and vertices for the GPU caches.
+    /// Orders triangles and vertices for the GPU caches. `welded`: vertices, and the list of deltas of each; no lists in
+    /// vertex mode.
     pub(crate) fn arrange(
-        welded: Vec<Vertex>,
+        (welded, mut lists): (Vec<Vertex>, Vec<u32>),
         groups: Groups,
         mut baked_of_source: Vec<u32>,
         tangents: bool,
@@ -121,21 +127,26 @@ impl Geometry {
         for (old, &new) in new_of_old.iter().enumerate() {
             vertices[new as usize] = welded[old];
         }
+        let old_lists = lists.clone();
+        old_lists.iter().zip(&new_of_old).for_each(|(list, new)| lists[*new as usize] = *list);
+        let morphs = VertexMorphs { of: lists, ..VertexMorphs::default() };
         let colors = vertices.iter().any(|v| color_word(v.color) != color_word(Vec4::ONE));
-        Self { vertices, indices, parts, baked_of_source, tangents, colors, dropped }
+        Self { vertices, indices, parts, baked_of_source, tangents, colors, morphs, dropped }
     }
 }
 
-/// Merges vertices with equal bits.
+/// Merges vertices with equal bits and equal morph targets.
 #[derive(Default)]
 struct VertexWeld {
     vertices: Vec<Vertex>,
-    index_of: HashMap<[u32; 30], u32>,
+    /// Index of the list of deltas. `[vertex]`
+    lists: Vec<u32>,
+    index_of: HashMap<[u32; 31], u32>,
 }
 
 impl VertexWeld {
-    fn index(&mut self, vertex: Vertex) -> u32 {
-        let mut key = [0; 30];
+    fn index(&mut self, vertex: Vertex, list: u32) -> u32 {
+        let mut key = [0; 31];
         let floats = [
             &vertex.position.to_array()[..],
             &vertex.normal.to_array(),
@@ -147,9 +158,10 @@ impl VertexWeld {
             *slot = value.to_bits();
         }
         key[20..28].copy_from_slice(&vertex.joints);
-        (key[28], key[29]) = (color_word(vertex.color), vertex.part);
+        (key[28], key[29], key[30]) = (color_word(vertex.color), vertex.part, list);
         *self.index_of.entry(key).or_insert_with(|| {
             self.vertices.push(vertex);
+            self.lists.push(list);
             self.vertices.len() as u32 - 1
         })
     }

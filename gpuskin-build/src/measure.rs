@@ -20,6 +20,7 @@ mod difference;
 mod drawn;
 mod location;
 mod mesh;
+mod morphed;
 mod motion;
 mod normal_bounds;
 mod normals;

@@ -31,6 +31,10 @@ pub struct Model {
     pub parts: Vec<String>,
     /// Primitives to bake, sorted by node, then by index in the mesh.
     pub primitives: Vec<Primitive>,
+    /// Morph targets whose weights bones have, in bone mode.
+    pub morph_tracks: Vec<MorphTrack>,
+    /// Number of these bones: the last of [`Self::bones`], each at one of the last [`Self::nodes`].
+    pub morph_bones: usize,
     /// Materials that the primitives use.
     pub materials: Vec<Material>,
     /// Images that the materials use.
@@ -42,6 +46,12 @@ pub struct Model {
 }
 
 impl Model {
+    /// Whether the translation of a node has weights of morph targets. Such a node has no place in the scene: no parent,
+    /// and neither [`Self::root`] nor root motion moves it.
+    pub(crate) fn has_weights(&self, node: usize) -> bool {
+        node + self.morph_bones >= self.nodes.len()
+    }
+
     /// Removes images and texture references, for users that need only the geometry.
     pub(crate) fn drop_images(&mut self) {
         self.images.clear();
@@ -53,6 +63,24 @@ impl Model {
             m.emissive_texture = None;
         });
     }
+}
+
+/// A morph target whose weight is one axis of the translation of a bone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MorphTrack {
+    /// Name in the file, after the name of the node if several nodes have morph targets.
+    pub name: String,
+    /// Index of the node whose meshes have the target.
+    pub node: usize,
+    /// Index into [`Primitive::targets`] of these meshes.
+    pub target: usize,
+    /// Index of the bone.
+    pub bone: usize,
+    /// Axis of the translation.
+    pub axis: usize,
+    /// Translation at a weight of one, in metres: the distance by which the target moves a vertex at most, or more if it
+    /// turns normals.
+    pub scale: f64,
 }
 
 /// Set of nodes that a layer can act on.

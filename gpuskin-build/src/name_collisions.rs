@@ -29,6 +29,8 @@ pub const BONES: NameKind = NameKind { module: "bones", noun: "bone", wgsl: Some
 pub const EVENTS: NameKind = NameKind { module: "events", noun: "event", wgsl: None };
 /// Masks.
 pub const MASKS: NameKind = NameKind { module: "masks", noun: "mask", wgsl: Some("mask") };
+/// Morph targets. Their names come from the file; constants get a number if they collide, and are not checked.
+pub const MORPHS: NameKind = NameKind { module: "morphs", noun: "morph target", wgsl: None };
 /// Parts of the mesh.
 pub const PARTS: NameKind = NameKind { module: "parts", noun: "part", wgsl: Some("part") };
 

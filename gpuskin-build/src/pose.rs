@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
-use gpuskin_rt::internals::skin::{self, in_world};
+use gpuskin_rt::internals::morph::MorphLists;
+use gpuskin_rt::internals::skin::skin_vertices;
 use gpuskin_rt::internals::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
@@ -175,14 +176,9 @@ fn static_pose(grid: &FrameGrid, clip: usize, seconds: f64) -> InstanceRecord {
 fn on_cpu(baked: &BakedModel, model: &gpuskin_rt::internals::Model, clip: usize, seconds: f64) -> Vec<(DVec3, DVec3)> {
     let (texels, vertices) = (baked.texels(model), baked.vertices(model));
     let instance = static_pose(&baked.trace().plan.grids[clip], clip, seconds);
-    let shown = instance.pose_blend(&baked.trace().plan.records, Time::ZERO);
-    let skinned: Vec<_> = if model.meta.encoding.is_vertex() {
-        vertices.iter().map(|v| in_world(&instance, skin::baked(&texels, shown, v))).collect()
-    } else {
-        let bones = texels.pose(shown);
-        let of_bones = |v| skin::skin(&skin::blend(&bones, v), v, model.meta.normals);
-        vertices.iter().map(|v| in_world(&instance, of_bones(v))).collect()
-    };
+    let (records, morphs) = (&baked.trace().plan.records, baked.morphs(model));
+    let mesh = (&vertices[..], &MorphLists::new(&morphs));
+    let skinned = skin_vertices(&texels, records, &instance, Time::ZERO, mesh, model.meta.normals);
     let of_source = |&i: &u32| (skinned[i as usize].position.as_dvec3(), skinned[i as usize].normal.as_dvec3());
     baked.trace().baked_of_source.iter().map(of_source).collect()
 }

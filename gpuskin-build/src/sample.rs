@@ -51,8 +51,11 @@ impl<'a> Sampler<'a> {
         let mut globals = vec![DMat4::IDENTITY; self.model.nodes.len()];
         let root = self.root(time);
         for &node in &self.model.order {
-            let parent = self.model.nodes[node].parent.map_or(root, |p| globals[p]);
-            globals[node] = parent * self.local(node, time);
+            globals[node] = match self.model.nodes[node].parent {
+                Some(parent) => globals[parent] * self.local(node, time),
+                None if self.model.has_weights(node) => self.local(node, time),
+                None => root * self.local(node, time),
+            };
         }
         globals
     }
@@ -61,7 +64,7 @@ impl<'a> Sampler<'a> {
     pub fn global(&self, node: usize, time: f64) -> DMat4 {
         let upwards = std::iter::successors(Some(node), |&n| self.model.nodes[n].parent);
         let own = upwards.fold(DMat4::IDENTITY, |below, node| self.local(node, time) * below);
-        self.root(time) * own
+        if self.model.has_weights(node) { own } else { self.root(time) * own }
     }
 
     /// Returns the transform from the file's scene to the baked scene.

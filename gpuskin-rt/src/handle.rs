@@ -1,4 +1,4 @@
-//! Typed handles, which generated code names: models, clips, bones, events, masks and parts. The
+//! Typed handles, which generated code names: models, clips, bones, events, masks, morph targets and parts. The
 //! compiler checks that a handle belongs to the right model.
 
 use core::fmt;
@@ -77,6 +77,8 @@ handles! {
     Event(u16): "into [`Metadata::events`](crate::Metadata::events)";
     /// A bone mask of model `M`, for layers: `masks::SOLDIER_UPPER_BODY`.
     Mask(u8): #[doc(hidden)] "into [`Metadata::masks`](crate::Metadata::masks)";
+    /// A morph target of model `M`, in bone mode: `morphs::HEAD_SMILE`.
+    Morph(u16): #[doc(hidden)] "into [`Metadata::morphs`](crate::Metadata::morphs)";
     /// A part of model `M`, which an instance can hide: `parts::SOLDIER_SWORD`.
     Part(u8): #[doc(hidden)] "into [`Metadata::parts`](crate::Metadata::parts)";
 }

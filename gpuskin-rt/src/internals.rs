@@ -46,6 +46,7 @@ modules!(
     files,
     layers,
     local,
+    morph,
     motion,
     playback,
     #[cfg(feature = "wgpu")]

@@ -116,6 +116,7 @@ mod list;
 mod local;
 mod material;
 mod model;
+mod morph;
 mod motion;
 pub mod pipeline;
 mod playback;
@@ -145,7 +146,7 @@ pub use encoding::Encoding;
 pub use event_queue::{EventQueue, FiredEvent, FiredEventKind};
 pub use field::{FieldDescriptor, Wind};
 pub use files::{FileError, provide_file, set_asset_folder};
-pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Part};
+pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Morph, Part};
 pub use instance::Instance;
 pub use layers::{LayerSet, LiveBones};
 #[cfg(feature = "wgpu")]
@@ -153,7 +154,7 @@ pub use lighting::{Ambient, Fog, FogDensity, LightCone, Lighting, PunctualLight,
 pub use local::LocalTransform;
 #[cfg(feature = "dynamic")]
 pub use model::MetadataError;
-pub use model::{BoneInfo, ClipInfo, Metadata, Model};
+pub use model::{BoneInfo, ClipInfo, Metadata, Model, MorphInfo, MorphWeightError};
 pub use motion::Motion;
 pub use playback::{Playback, Repeat};
 pub use record::InstanceRecord;

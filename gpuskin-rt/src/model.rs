@@ -4,7 +4,7 @@
 mod access;
 mod clip;
 
-pub use access::Handle;
+pub use access::{Handle, MorphWeightError};
 pub use clip::{ClipEvent, ClipInfo, ErrorInfo, RootKey, RootMotion};
 
 use crate::aabb::Aabb;
@@ -12,7 +12,7 @@ use crate::list::{List, Str};
 use crate::{ColorTexture, Encoding, Material, VertexFormat, VertexRange};
 
 /// Version of [`Metadata`] and of the files it describes.
-pub const FORMAT_VERSION: u32 = 8;
+pub const FORMAT_VERSION: u32 = 9;
 
 /// Greatest texture side, in texels, that every device supports (the WebGL2 limit).
 pub const MAX_SIDE: u32 = 2048;
@@ -152,6 +152,9 @@ pub struct Metadata {
     /// Bone masks for layers, in the order of the manifest.
     #[doc(hidden)]
     pub masks: List<MaskInfo>,
+    /// Morph targets, if rows are bones.
+    #[doc(hidden)]
+    pub morphs: List<MorphInfo>,
     /// Names of the meshes that an instance can hide, in the order of the manifest; at most
     /// [`MAX_PARTS`].
     #[doc(hidden)]
@@ -274,6 +277,23 @@ impl MaskInfo {
     }
 }
 
+/// A morph target of a model in bone mode. A bone that moves no vertex has its weight.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
+pub struct MorphInfo {
+    /// Name in the glTF file.
+    pub name: Str,
+    /// Index of the bone.
+    #[doc(hidden)]
+    pub bone: u32,
+    /// Axis of the bone's translation: 0, 1 or 2.
+    #[doc(hidden)]
+    pub axis: u32,
+    /// Translation of the bone along the axis at a weight of one, metres.
+    #[doc(hidden)]
+    pub scale: f32,
+}
+
 /// Layout of the mesh in `mesh.bin`.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
@@ -297,6 +317,9 @@ pub struct MeshInfo {
     /// Coarser LODs of the same sub-meshes, from fine to coarse; fewer than [`MAX_LODS`]. They
     /// use the same vertices.
     pub levels: List<MeshLod>,
+    /// Byte range of the deltas of morph targets ([`MorphLists`](crate::morph::MorphLists)); of length zero
+    /// if there are none.
+    pub morphs: ByteRange,
     /// Rest pose of the vertices, if vertices are baked; [`Model::rest_mesh`] unpacks it.
     pub rest: Option<RestInfo>,
 }

@@ -33,6 +33,21 @@ pub struct Variant {
     /// an animation texture.
     #[doc(hidden)]
     pub clip_texture: bool,
+    /// Whether morph targets move vertices.
+    #[doc(hidden)]
+    pub morphs: MorphUse,
+}
+
+/// Use of the deltas of morph targets in a shader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MorphUse {
+    /// The model has none.
+    #[default]
+    None,
+    /// The model's bind group has them, but the vertices are those of an attachment.
+    Bound,
+    /// They move the vertices.
+    Applied,
 }
 
 impl Variant {
@@ -42,12 +57,19 @@ impl Variant {
         let array = meta.texture.layers > 1 && !meta.encoding.needs_compute();
         let Metadata { encoding, normals, .. } = *meta;
         let clip_texture = meta.clips.len() > UNIFORM_CLIPS && !encoding.needs_compute();
-        Self { encoding, array, vertex: meta.mesh.format, normals, previous_transforms: false, clip_texture }
+        let morphs = if meta.mesh.morphs.len > 0 { MorphUse::Applied } else { MorphUse::None };
+        Self { encoding, array, vertex: meta.mesh.format, normals, previous_transforms: false, clip_texture, morphs }
     }
 
     /// Returns whether vertices have tangents. Without them, the tangent of `gpuskin_skin_vertex` has no meaning.
     pub const fn has_tangents(self) -> bool {
         self.vertex.tangent
+    }
+
+    /// Returns whether `GpuskinInput` has the index of the vertex, `@builtin(vertex_index) vertex: u32`, because morph
+    /// targets move vertices. An entry point then cannot declare this builtin again.
+    pub fn has_vertex_index(self) -> bool {
+        self.morphs == MorphUse::Applied
     }
 
     /// Returns whether vertices of a crowd read bones that a pass has drawn from the animation texture: without
@@ -57,16 +79,27 @@ impl Variant {
         !self.encoding.needs_compute() && !self.encoding.is_vertex()
     }
 
+    /// Whether vertices need their index: to find cached vertices, or the deltas of morph targets.
+    fn reads_number(self, instances: InstanceSource) -> bool {
+        match instances {
+            InstanceSource::Cached => true,
+            InstanceSource::Batch => false,
+            InstanceSource::Records | InstanceSource::Field => self.has_vertex_index(),
+        }
+    }
+
     /// Returns whether this vertex layout is valid for the encoding: vertex encodings need static
     /// vertices, and tangents must be stored somewhere.
     #[doc(hidden)]
     pub fn is_sound(self) -> bool {
         let VertexFormat { packing, tangent, .. } = self.vertex;
-        (packing == Packing::Static) == self.encoding.is_vertex() && (!tangent || self.encoding.holds_tangents())
+        let bones_only = self.morphs == MorphUse::None || !self.encoding.is_vertex();
+        let tangents = !tangent || self.encoding.holds_tangents();
+        (packing == Packing::Static) == self.encoding.is_vertex() && tangents && bones_only
     }
 
-    /// Returns all variants, except that plain normals, transforms of the previous frame and clip textures occur
-    /// with one vertex layout only, and colours with one bone encoding and one vertex encoding only: they affect
+    /// Returns all variants, except that plain normals, transforms of the previous frame, clip textures and morph
+    /// targets occur with one or two vertex layouts only, and colours with one bone encoding and one vertex encoding only: they affect
     /// no other code.
     #[doc(hidden)]
     pub fn all() -> impl Iterator<Item = Self> {
@@ -77,6 +110,7 @@ impl Variant {
             normals: Normals::Cofactor,
             previous_transforms: false,
             clip_texture: false,
+            morphs: MorphUse::None,
         };
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8];
         let formats = packings.into_iter().flat_map(|packing| {
@@ -105,7 +139,13 @@ impl Variant {
             let of = move |encoding| Self { clip_texture: true, ..plain(encoding, of_packing(packing)) };
             textured.map(of).flat_map(|one| [one, Self { array: true, previous_transforms: true, ..one }])
         });
-        all.chain(plain_normals).chain(previous).chain(colored).chain(many_clips).filter(|variant| variant.is_sound())
+        let morphed = [false, true].into_iter().flat_map(move |tangent| {
+            let vertex = VertexFormat { tangent, ..of_packing(Packing::Wide) };
+            let bones = Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex());
+            bones.map(move |encoding| Self { morphs: MorphUse::Applied, ..plain(encoding, vertex) })
+        });
+        let rest = plain_normals.chain(previous).chain(colored).chain(many_clips).chain(morphed);
+        all.chain(rest).filter(|variant| variant.is_sound())
     }
 
     /// Returns the number of words of each vertex attribute, at locations from 0 up.
@@ -167,6 +207,9 @@ pub const POSES_BINDING: u32 = 2;
 pub const FIELD_BINDING: u32 = 2;
 /// Binding of the texture with the clip records in the model's bind group, with [`Variant::clip_texture`].
 pub const CLIPS_BINDING: u32 = 3;
+/// Binding of the texture with the deltas of morph targets in the model's bind group, unless
+/// [`Variant::morphs`] is [`MorphUse::None`].
+pub const MORPHS_BINDING: u32 = 6;
 /// Greatest number of clips whose records are in the model's uniform buffer, and whose bounds are in a uniform
 /// buffer of the culling pass: 16 KiB are the largest that every device can bind. Models with more clips have
 /// both in textures.
@@ -354,7 +397,11 @@ pub(crate) fn blended(text: String, full: bool) -> String {
 
 /// Returns the shader that reads vertices back: [`source`] in group 1, and its entry points.
 pub fn capture(variant: Variant) -> String {
-    source(variant, 1) + "\n" + include_str!("../shaders/capture.wgsl")
+    let entry = match variant.reads_number(InstanceSource::Records) {
+        true => include_str!("../shaders/capture_vertex_numbered.wgsl"),
+        false => include_str!("../shaders/capture_vertex.wgsl"),
+    };
+    [&source(variant, 1), include_str!("../shaders/capture.wgsl"), entry].join("\n")
 }
 
 /// Returns the code that depends on numbers: the vertex input and the bindings.
@@ -371,12 +418,11 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
             let _ = write!(text, "{}", of_batch(group));
             return text;
         }
-        let (number, poses) = match instances {
-            InstanceSource::Cached => {
-                ("    @builtin(vertex_index) vertex: u32,\n", "gpuskin_cached_vertices: array<vec4<u32>>")
-            }
-            _ => ("", "gpuskin_palette: array<mat3x4<f32>>"),
+        let poses = match instances {
+            InstanceSource::Cached => "gpuskin_cached_vertices: array<vec4<u32>>",
+            _ => "gpuskin_palette: array<mat3x4<f32>>",
         };
+        let number = if variant.reads_number(instances) { VERTEX_NUMBER } else { "" };
         let _ = write!(
             text,
             "    // Index into gpuskin_list.\n    @builtin(instance_index) drawn: u32,\n{number}}}\n\n\
@@ -396,6 +442,7 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
                  @group({group}) @binding({PREVIOUS_BINDING}) var<storage, read> gpuskin_previous_places: array<vec4<u32>>;\n"
             );
         }
+        text.push_str(&morphs_binding(variant, group));
         return text;
     }
     if instances == InstanceSource::Records {
@@ -407,7 +454,9 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
             text.push_str(&place_record(PREVIOUS_LOCATION, "previous_"));
         }
     }
-    text.push_str("    @builtin(instance_index) number: u32,\n}\n\n");
+    let number = if variant.reads_number(instances) { VERTEX_NUMBER } else { "" };
+    let _ = write!(text, "    @builtin(instance_index) number: u32,\n{number}}}\n\n");
+    text.push_str(&morphs_binding(variant, group));
     if instances.is_posed(variant) {
         let _ = write!(
             text,
@@ -422,6 +471,19 @@ fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String 
         let _ = writeln!(text, "@group({group}) @binding({FIELD_BINDING}) var<uniform> gpuskin_field: GpuskinField;");
     }
     text
+}
+
+/// Member of the vertex input with the index of the vertex.
+const VERTEX_NUMBER: &str = "    @builtin(vertex_index) vertex: u32,\n";
+
+/// Binding of the deltas of morph targets; empty without them.
+fn morphs_binding(variant: Variant, group: u32) -> String {
+    if variant.morphs == MorphUse::None {
+        return String::new();
+    }
+    format!(
+        "// Deltas of morph targets.\n@group({group}) @binding({MORPHS_BINDING}) var gpuskin_morph_lists: texture_2d<u32>;\n"
+    )
 }
 
 /// Bindings of an animation texture and its model.
@@ -527,7 +589,24 @@ fn modules(variant: Variant, instances: InstanceSource) -> impl Iterator<Item = 
     .chain(from.iter().copied())
     .chain([previous])
     .chain(own)
+    .chain(of_morphs(variant, instances).iter().copied())
     .chain([include_str!("../shaders/skin_vertex.wgsl")])
+}
+
+/// Modules that move vertices by morph targets.
+fn of_morphs(variant: Variant, instances: InstanceSource) -> &'static [&'static str] {
+    match (variant.morphs, instances) {
+        (MorphUse::None | MorphUse::Bound, _) | (_, InstanceSource::Cached | InstanceSource::Batch) => {
+            &[include_str!("../shaders/morphs_none.wgsl")]
+        }
+        _ if instances.is_posed(variant) => {
+            &[include_str!("../shaders/bone_translation_posed.wgsl"), include_str!("../shaders/morphs.wgsl")]
+        }
+        _ if variant.encoding.needs_compute() => {
+            &[include_str!("../shaders/bone_translation_palette.wgsl"), include_str!("../shaders/morphs.wgsl")]
+        }
+        _ => &[include_str!("../shaders/bone_translation.wgsl"), include_str!("../shaders/morphs.wgsl")],
+    }
 }
 
 /// Modules that read the bones of a pose pass.

@@ -3,6 +3,7 @@
 use glam::{Vec2, Vec3, Vec4};
 
 use crate::encoding::vat::BakedVertex;
+use crate::morph::MorphLists;
 use crate::vertex::Vertex;
 use crate::{Affine3, ClipRecord, InstanceRecord, Normals, PoseBlend, Texels, Time};
 
@@ -78,6 +79,13 @@ pub fn blend(bones: &[Affine3], vertex: &Vertex) -> Affine3 {
     sum
 }
 
+/// Returns a vertex moved by morph targets, before skinning. `bones`: the matrices of [`Texels::pose`]; `index`:
+/// index of the vertex. CPU reference of `gpuskin_morphed` in `shaders/morphs.wgsl`.
+pub fn morphed(bones: &[Affine3], morphs: &MorphLists<'_>, index: usize, vertex: &Vertex) -> Vertex {
+    let translation = |row: u32| bones.get(row as usize / 3).map_or(0.0, |bone| bone.rows[row as usize % 3].w);
+    morphs.morphed(index, vertex, translation)
+}
+
 /// Transforms a vertex by a skinning matrix. The result is in model space.
 pub fn skin(matrix: &Affine3, vertex: &Vertex, normals: Normals) -> SkinnedVertex {
     let normal = match normals {
@@ -103,23 +111,29 @@ pub fn baked(texels: &Texels<'_>, shown: impl Into<PoseBlend>, vertex: &Vertex) 
     SkinnedVertex { position, normal, tangent, uv: vertex.uv, color: vertex.color }
 }
 
-/// Returns a vertex of an instance at a time, in world space: the result of a crowd's vertex
+/// Returns all vertices of an instance at a time, in world space: the results of a crowd's vertex
 /// shader.
-pub fn skin_vertex(
+pub fn skin_vertices(
     texels: &Texels<'_>,
     clips: &[ClipRecord],
     instance: &InstanceRecord,
     time: Time,
-    vertex: &Vertex,
+    (vertices, morphs): (&[Vertex], &MorphLists<'_>),
     normals: Normals,
-) -> SkinnedVertex {
+) -> Vec<SkinnedVertex> {
     let shown = instance.pose_blend(clips, time);
-    let model = if texels.encoding().is_vertex() {
-        baked(texels, shown, vertex)
-    } else {
-        skin(&pose(texels, shown, vertex), vertex, normals)
+    let of_vertex = texels.encoding().is_vertex();
+    let bones = if of_vertex { Vec::new() } else { texels.pose(shown) };
+    let skinned = |(index, vertex): (usize, &Vertex)| {
+        let model = if of_vertex {
+            baked(texels, shown, vertex)
+        } else {
+            let vertex = morphed(&bones, morphs, index, vertex);
+            skin(&blend(&bones, &vertex), &vertex, normals)
+        };
+        in_world(instance, model)
     };
-    in_world(instance, model)
+    vertices.iter().enumerate().map(skinned).collect()
 }
 
 /// Transforms a vertex of an instance from model space to world space.

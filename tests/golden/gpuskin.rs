@@ -15,10 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                139, 104, 163, 160, 218, 239, 217, 142, 204, 190, 114, 128, 62, 169, 43,
-                38,
+                0, 145, 72, 9, 190, 164, 248, 82, 37, 109, 190, 66, 225, 240, 205, 53,
             ],
-            format_version: 8,
+            format_version: 9,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -208,6 +207,7 @@ pub mod models {
                     },
                 ],
             ),
+            morphs: Borrowed(&[]),
             parts: Borrowed(&[Borrowed("pole")]),
             mesh: MeshInfo {
                 format: VertexFormat {
@@ -238,6 +238,7 @@ pub mod models {
                     ],
                 ),
                 levels: Borrowed(&[]),
+                morphs: ByteRange { offset: 232, len: 0 },
                 rest: None,
             },
             materials: Borrowed(
@@ -273,16 +274,16 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/aeb32732/anim-local-packed.ktx2"),
+                name: Borrowed("pole/9d131909/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1496,
+            size: 1500,
             hash_at: 196,
-            levels: Borrowed(&[ByteRange { offset: 984, len: 512 }]),
+            levels: Borrowed(&[ByteRange { offset: 988, len: 512 }]),
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/aeb32732/mesh.bin"),
+                name: Borrowed("pole/9d131909/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -295,10 +296,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            97, 215, 114, 168, 83, 233, 152, 248, 58, 53, 173, 99, 48,
-                            95, 4, 247,
+                            204, 11, 55, 109, 167, 59, 45, 176, 144, 91, 232, 195, 23,
+                            219, 171, 254,
                         ],
-                        format_version: 8,
+                        format_version: 9,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -488,6 +489,7 @@ pub mod models {
                                 },
                             ],
                         ),
+                        morphs: Borrowed(&[]),
                         parts: Borrowed(&[Borrowed("pole")]),
                         mesh: MeshInfo {
                             format: VertexFormat {
@@ -518,6 +520,7 @@ pub mod models {
                                 ],
                             ),
                             levels: Borrowed(&[]),
+                            morphs: ByteRange { offset: 232, len: 0 },
                             rest: None,
                         },
                         materials: Borrowed(
@@ -553,7 +556,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/aeb32732/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/9d131909/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2064,
@@ -569,7 +572,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/aeb32732/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/9d131909/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

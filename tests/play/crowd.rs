@@ -4,12 +4,13 @@
 use glam::Vec3;
 use gpuskin_build::Manifest;
 use gpuskin_build::{BakeOptions, bake};
+use gpuskin_rt::internals::morph::MorphLists;
 use gpuskin_rt::internals::render::Capture;
-use gpuskin_rt::internals::skin::{blend, in_world, skin, skin_vertex};
+use gpuskin_rt::internals::skin::skin_vertices;
 use gpuskin_rt::internals::vertex::{Vertex, unpack};
 use gpuskin_rt::internals::{
-    Camera, Clip, ClipInfo, ClipRecord, Crowd, CrowdRenderer, Dynamic, Encoding, Instance, InstanceRecord, Model,
-    RendererDescriptor, Texels, Time, Transition,
+    ByteRange, Camera, Clip, ClipInfo, ClipRecord, Crowd, CrowdRenderer, Dynamic, Encoding, Instance, InstanceRecord,
+    Model, RendererDescriptor, Texels, Time, Transition,
 };
 use gpuskin_test_harness::note;
 use gpuskin_tests::gpu::{BACKENDS, Canvas, Gpu, Picture, open, open_compute};
@@ -106,6 +107,7 @@ struct Reference {
     model: Model,
     animation: Vec<u8>,
     vertices: Vec<Vertex>,
+    morphs: Vec<u32>,
     records: Vec<ClipRecord>,
 }
 
@@ -116,23 +118,22 @@ impl Reference {
         let level = model.animation.levels[0];
         let animation = load(&model.animation)[level.offset as usize..][..level.len as usize].to_vec();
         let (mesh, file) = (&model.meta.mesh, load(&model.mesh));
-        let bytes = &file[mesh.vertices.offset as usize..][..mesh.vertices.len as usize];
-        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
+        let part = |range: ByteRange| -> Vec<u32> {
+            let bytes = &file[range.offset as usize..][..range.len as usize];
+            bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect()
+        };
+        let (words, morphs) = (part(mesh.vertices), part(mesh.morphs));
         let vertices = words.chunks_exact(mesh.format.words()).map(|w| unpack(w, mesh.format, &mesh.range)).collect();
         let records = model.meta.clips.iter().map(ClipInfo::record).collect();
-        Self { animation, vertices, records, model }
+        Self { animation, vertices, morphs, records, model }
     }
 
     fn pose(&self, instance: &InstanceRecord, now: Time) -> Vec<Vec3> {
         let meta = &self.model.meta;
         let texels = Texels::new(meta.encoding, meta.texture, &self.animation).unwrap();
-        if meta.encoding.is_vertex() {
-            let skinned = |v| skin_vertex(&texels, &self.records, instance, now, v, meta.normals).position;
-            return self.vertices.iter().map(skinned).collect();
-        }
-        let bones = texels.pose(instance.pose_blend(&self.records, now));
-        let skinned = |v| in_world(instance, skin(&blend(&bones, v), v, meta.normals)).position;
-        self.vertices.iter().map(skinned).collect()
+        let mesh = (&self.vertices[..], &MorphLists::new(&self.morphs));
+        let skinned = skin_vertices(&texels, &self.records, instance, now, mesh, meta.normals);
+        skinned.iter().map(|vertex| vertex.position).collect()
     }
 }
 

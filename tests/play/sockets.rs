@@ -67,6 +67,7 @@ fn probes(model: &Model) -> Model {
         clips,
         parts,
         levels,
+        morphs: ByteRange::default(),
         rest: None,
     };
     let levels = vec![ByteRange { offset: 0, len: file.len() as u64 }].into();

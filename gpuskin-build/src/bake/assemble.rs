@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gpuskin_rt::internals::morph::MAX_TEXELS;
 use gpuskin_rt::internals::vertex::{MAX_INFLUENCES, Vertex};
 use gpuskin_rt::internals::{Encoding, ErrorInfo, MAX_LODS, Normals};
 
@@ -39,6 +40,16 @@ pub(super) fn assemble(
     let budgets = ErrorBudgets::new(&limits, &entry.tolerances);
     let kept = KeptInfluences::new(&outline.model, entry.influences, tolerance, normal);
     let geometry = Geometry::new(&outline.model, &kept);
+    if geometry.morphs.words.len() > 4 * MAX_TEXELS {
+        let message = format!(
+            "its morph targets move vertices in {} places; at most {MAX_TEXELS} are supported",
+            geometry.morphs.words.len() / 4
+        );
+        let diagnostic = Diagnostic::error(DiagnosticCode::LimitMorphs, message)
+            .help("remove targets that no clip moves, set `morphs = false`, or use `mode = \"vertex\"`");
+        diagnostics.push(diagnostic.within(&within).at(&manifest.source, entry.name.span.clone()));
+        return None;
+    }
     let source = AttemptSource { outline, bones: &geometry, normals: entry.normals, tolerance };
     let choice = EncodingChoice { entry, source, options };
     let (materials, planned) = color::plan(&outline.model);

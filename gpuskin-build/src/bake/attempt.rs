@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use gpuskin_rt::internals::local::layout::MAX_NODES;
+use gpuskin_rt::internals::morph::MorphLists;
 use gpuskin_rt::internals::vertex::{self, Vertex};
 use gpuskin_rt::internals::{Aabb, Encoding, ErrorInfo, Normals, Packing, VertexFormat, VertexRange};
 use rayon::prelude::*;
@@ -264,9 +265,10 @@ impl Attempt {
         SourceMesh::new(&self.plan.model, &self.mesh.drawn(source, &self.texels))
     }
 
-    /// Bytes on the GPU that depend on the encoding: animation and vertices.
+    /// Bytes on the GPU that depend on the encoding: animation, vertices and morph targets.
     pub(super) fn gpu_bytes(&self) -> u64 {
-        (self.texels.bytes.len() + self.mesh.words.len() * 4) as u64
+        let morphs = self.mesh.morph_bytes;
+        (self.texels.bytes.len() + self.mesh.words.len() * 4 + morphs) as u64
     }
 }
 
@@ -332,6 +334,8 @@ pub(super) struct PackedMesh {
     pub(super) range: VertexRange,
     pub(super) words: Vec<u32>,
     unpacked: Vec<Vertex>,
+    /// Bytes of the deltas of morph targets.
+    morph_bytes: usize,
 }
 
 /// Packed vertices, and the errors at a few frames if the choice of packing measured them.
@@ -351,7 +355,7 @@ impl PackedMesh {
         let format = VertexFormat { packing, tangent: geometry.tangents, color: geometry.colors };
         let words: Vec<u32> = geometry.vertices.iter().flat_map(|v| vertex::pack(v, format, &range)).collect();
         let unpacked = words.chunks_exact(format.words()).map(|w| vertex::unpack(w, format, &range)).collect();
-        Self { format, range, words, unpacked }
+        Self { format, range, words, unpacked, morph_bytes: geometry.morphs.words.len() * 4 }
     }
 
     /// Packs the constant attributes of vertex mode. Row indices are relative to the first row of a
@@ -408,8 +412,10 @@ impl PackedMesh {
     }
 
     fn drawn<'a>(&'a self, source: AttemptSource<'a>, texels: &'a encode::EncodedTexture) -> DrawnModel<'a> {
-        let baked_of_source = &source.geometry(texels.encoding).baked_of_source;
-        DrawnModel { texels: texels.view(), vertices: &self.unpacked, baked_of_source, normals: source.normals }
+        let Geometry { baked_of_source, morphs, .. } = source.geometry(texels.encoding);
+        let morphs = MorphLists::new(&morphs.words);
+        let (vertices, normals) = (&self.unpacked[..], source.normals);
+        DrawnModel { texels: texels.view(), vertices, baked_of_source, morphs, normals }
     }
 
     fn probe(&self, source: AttemptSource<'_>, plan: &BakePlan, texels: &encode::EncodedTexture) -> Vec<ClipErrors> {

@@ -112,6 +112,13 @@ impl BakedModel {
         let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
         words.chunks_exact(format.words()).map(|w| vertex::unpack(w, *format, range)).collect()
     }
+
+    /// Returns the words with the deltas of the morph targets of a model made by [`BakedModel::runtime`].
+    pub(crate) fn morphs(&self, model: &Model) -> Vec<u32> {
+        let range = self.meta.mesh.morphs;
+        let bytes = &bytes(&model.mesh)[range.offset as usize..][..range.len as usize];
+        bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect()
+    }
 }
 
 fn bytes(payload: &Payload) -> &[u8] {

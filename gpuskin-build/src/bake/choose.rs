@@ -136,19 +136,19 @@ impl EncodingChoice<'_> {
         }
     }
 
-    /// Returns the best encoding of the modes that the manifest allows. Bones cannot reproduce morph
-    /// targets, so if both modes are allowed, a model with morph targets uses vertex mode.
+    /// Returns the best encoding of the modes that the manifest allows. Without morph targets, bones cannot replace
+    /// vertices that have some.
     fn best_of_modes(&self, class: DeviceClass) -> Result<Choice, Diagnostic> {
         let best = |vertices| self.best(readable(class, vertices));
         let model = &self.source.outline.model;
-        let morphs = || model.primitives.iter().any(|p| !p.targets.is_empty());
+        let lost = || !self.entry.morphs && model.primitives.iter().any(|p| !p.targets.is_empty());
         if self.entry.needs_locals() && class == DeviceClass::Compute {
             return self.best(vec![Encoding::LocalPacked]);
         }
         if !self.entry.wants_vertices() {
             return best(false);
         }
-        if !self.entry.wants_bones() || morphs() {
+        if !self.entry.wants_bones() || lost() {
             return best(true);
         }
         let bones = best(false);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::internals::{
-    Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, IndexRange, List, MaskInfo, MeshInfo,
-    MeshLod, Metadata, Payload, RestInfo, Str,
+    Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, Encoding, FORMAT_VERSION, IndexRange, List, MaskInfo,
+    MeshInfo, MeshLod, Metadata, MorphInfo, Payload, RestInfo, Str,
 };
 use ktx2::Format;
 
@@ -18,7 +18,7 @@ use crate::geometry::Geometry;
 use crate::geometry::lods::LodMesh;
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
-use crate::model::{Bone, Mask, Model};
+use crate::model::{Bone, Mask, Model, MorphTrack};
 use crate::pose_extent::rest_bounds;
 use crate::sample::rows;
 use crate::vertex_mode::RestMesh;
@@ -70,6 +70,7 @@ pub(super) fn write(
         bones: bones(model).into(),
         events: names(&model.events),
         masks: model.masks.iter().map(|mask| mask_info(model, mask)).collect(),
+        morphs: morphs(model, plan.encoding),
         parts: names(&model.parts),
         mesh: mesh_info,
         materials: materials.clone().into(),
@@ -184,6 +185,7 @@ fn mesh_file(
         section(&mut all_indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
     };
     let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.held]));
+    let morphs = section(&mut geometry.morphs.words.iter().copied());
     let rest = still.map(|still| RestInfo { vertices: section(&mut still.words.iter().copied()), ..still.info });
     let info = MeshInfo {
         format: mesh.format,
@@ -195,6 +197,7 @@ fn mesh_file(
         clips,
         parts: geometry.parts.clone().into(),
         levels,
+        morphs,
         rest,
     };
     (info, bytes)
@@ -244,6 +247,16 @@ fn phase(time: f64, end: f64) -> u32 {
 
 fn names(names: &[String]) -> List<Str> {
     names.iter().map(|name| Str::from(name.clone())).collect()
+}
+
+fn morphs(model: &Model, encoding: Encoding) -> List<MorphInfo> {
+    let info = |track: &MorphTrack| MorphInfo {
+        name: track.name.clone().into(),
+        bone: track.bone as u32,
+        axis: track.axis as u32,
+        scale: track.scale as f32,
+    };
+    model.morph_tracks.iter().filter(|_| !encoding.is_vertex()).map(info).collect()
 }
 
 fn mask_info(model: &Model, mask: &Mask) -> MaskInfo {

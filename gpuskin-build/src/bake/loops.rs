@@ -41,7 +41,7 @@ pub(super) fn close(
     entry: &ModelEntry,
     diagnostics: &mut Diagnostics,
 ) -> Vec<ClipLoop> {
-    let morphs = entry.wants_vertices();
+    let morphs = entry.wants_vertices() || !model.morph_tracks.is_empty();
     let mut loops = Vec::new();
     for index in 0..model.clips.len() {
         let clip = &model.clips[index];

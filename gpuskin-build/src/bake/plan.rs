@@ -75,10 +75,11 @@ impl ModelOutline {
             return None;
         }
         let loops = loops::close(&mut model, diagonal, manifest, entry, diagnostics);
+        let morphs = entry.wants_vertices() || !model.morph_tracks.is_empty();
         let outline = |(index, (clip, of_ends)): (usize, (&Clip, &ClipLoop))| ClipOutline {
             fps: entry.clip(&clip.name).and_then(|settings| settings.fps).unwrap_or(entry.fps),
             loops: *of_ends,
-            hold: Hold::longest(clip, entry.wants_vertices()),
+            hold: Hold::longest(clip, morphs),
             family: model.clips[..index].iter().position(|other| other.moves_as(clip)).unwrap_or(index),
         };
         let clips = model.clips.iter().zip(&loops).enumerate().map(outline).collect();
@@ -96,7 +97,8 @@ impl ModelOutline {
 
     /// Returns the rate of each clip, before any search.
     pub(super) fn rates(&self) -> Vec<f64> {
-        let rate = |(clip, outline): (_, &ClipOutline)| rate(clip, outline.fps, self.vertices.is_some());
+        let morphs = self.vertices.is_some() || !self.model.morph_tracks.is_empty();
+        let rate = |(clip, outline): (_, &ClipOutline)| rate(clip, outline.fps, morphs);
         self.model.clips.iter().zip(&self.clips).map(rate).collect()
     }
 

@@ -99,27 +99,28 @@ pub(super) fn level_table(mesh: &MeshInfo) -> String {
 
 /// Returns one line about a baked model, without its name.
 pub(super) fn model_line(meta: &Metadata) -> String {
-    texture_line(meta.encoding, &meta.texture, meta.bones.len(), meta.mesh.vertex_count as usize, meta.clips.len())
+    let vertices = meta.mesh.vertex_count as usize;
+    texture_line(meta.encoding, &meta.texture, (meta.bones.len(), meta.morphs.len()), vertices, meta.clips.len())
 }
 
 /// Returns one line about a model: encoding, counts and texture size.
 pub(super) fn texture_line(
     encoding: Encoding,
     texture: &AnimationTexture,
-    bones: usize,
+    (bones, morphs): (usize, usize),
     vertices: usize,
     clips: usize,
 ) -> String {
     let format = texel_format(encoding);
-    [
-        encoding.name().to_owned(),
-        count(bones as u64, "bone", "bones"),
+    let mut facts = vec![encoding.name().to_owned(), count(bones as u64, "bone", "bones")];
+    facts.extend((morphs > 0).then(|| count(morphs as u64, "morph target", "morph targets")));
+    facts.extend([
         count(vertices as u64, "vertex", "vertices"),
         count(clips as u64, "clip", "clips"),
         count(texture.frames.into(), "frame", "frames"),
         format!("{} x {} x {} {format}", texture.width, texture.height, texture.layers),
-    ]
-    .join(", ")
+    ]);
+    facts.join(", ")
 }
 
 /// Returns a table with one row per clip.

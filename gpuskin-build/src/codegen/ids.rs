@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::format::{filled, items, type_ident, value_ident};
 use crate::bake::baked_model::BakedModel;
 use crate::identifier_case::{constant, member, wgsl_member};
-use crate::name_collisions::{BONES, CLIPS, EVENTS, MASKS, NameKind, PARTS};
+use crate::name_collisions::{BONES, CLIPS, EVENTS, MASKS, MORPHS, NameKind, PARTS};
 use crate::units::length;
 
 /// A generated module of constants.
@@ -29,11 +29,12 @@ struct Module {
     of: fn(&Metadata) -> Vec<(&str, String)>,
 }
 
-const MODULES: [Module; 5] = [
+const MODULES: [Module; 6] = [
     Module { kind: &CLIPS, ty: "Clip", doc: " Clips of the models.", always: true, of: clips },
     Module { kind: &BONES, ty: "Bone", doc: " Bones of the models.", always: true, of: bones },
     Module { kind: &EVENTS, ty: "Event", doc: " Events of the clips.", always: false, of: events },
     Module { kind: &MASKS, ty: "Mask", doc: " Masks: sets of bones for layers.", always: false, of: masks },
+    Module { kind: &MORPHS, ty: "Morph", doc: " Morph targets of the models.", always: false, of: morphs },
     Module {
         kind: &PARTS,
         ty: "Part",
@@ -182,7 +183,9 @@ fn clips(meta: &Metadata) -> Vec<(&str, String)> {
 }
 
 fn bones(meta: &Metadata) -> Vec<(&str, String)> {
-    meta.bones.iter().map(|bone| (&*bone.name, format!(" `{}`.", bone.name))).collect()
+    // The last bones have weights of morph targets.
+    let places = meta.morphs.iter().map(|morph| morph.bone as usize).min().unwrap_or(meta.bones.len());
+    meta.bones.iter().take(places).map(|bone| (&*bone.name, format!(" `{}`.", bone.name))).collect()
 }
 
 fn events(meta: &Metadata) -> Vec<(&str, String)> {
@@ -200,6 +203,10 @@ fn masks(meta: &Metadata) -> Vec<(&str, String)> {
         format!(" {bones} of {} bones.", meta.bones.len())
     };
     meta.masks.iter().map(|mask| (&*mask.name, doc(mask))).collect()
+}
+
+fn morphs(meta: &Metadata) -> Vec<(&str, String)> {
+    meta.morphs.iter().map(|morph| (&*morph.name, format!(" `{}`.", morph.name))).collect()
 }
 
 fn parts(meta: &Metadata) -> Vec<(&str, String)> {

@@ -2,8 +2,8 @@
 
 use gpuskin_rt::internals::{
     Aabb, AnimationTexture, BoneInfo, ByteRange, ClipEvent, ClipInfo, ColorFormat, ColorTexture, Encoding, ErrorInfo,
-    HeldFrames, IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLod, MeshPart, Metadata, Normals,
-    Packing, RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
+    HeldFrames, IndexRange, List, MaskInfo, Material, MaterialTexture, MeshInfo, MeshLod, MeshPart, Metadata,
+    MorphInfo, Normals, Packing, RestInfo, RootKey, RootMotion, Str, ValueRange, VertexFormat, VertexRange, Wrap,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::{format_ident, quote};
@@ -72,8 +72,8 @@ macro_rules! enums {
 
 structs! {
     Metadata {
-        content_hash, format_version, name, encoding, texture, normals, clips, bones, events, masks, parts, mesh,
-        materials, textures, rest_bounds, bounds
+        content_hash, format_version, name, encoding, texture, normals, clips, bones, events, masks, morphs, parts,
+        mesh, materials, textures, rest_bounds, bounds
     }
     AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range }
     ValueRange { min, extent }
@@ -88,7 +88,8 @@ structs! {
     ErrorInfo { max, p9996, normal_degrees, time, bone, vertex }
     BoneInfo { name, parent, bind }
     MaskInfo { name, bones }
-    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, rest }
+    MorphInfo { name, bone, axis, scale }
+    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, morphs, rest }
     RestInfo { vertices, position_min, position_extent, clip, seconds }
     MeshPart { material, part, flat, first_index, index_count }
     MeshLod { error, parts }

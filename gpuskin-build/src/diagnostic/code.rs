@@ -87,7 +87,7 @@ codes! {
     MeshNoUv, "mesh::no_uv", "A material has a texture, but the mesh has no texture coordinates for it.", "unwrap the mesh, or assign another material";
     MeshUndeclared, "mesh::undeclared_quantization", "Vertex attributes are integers, but the file does not declare KHR_mesh_quantization.", "declare KHR_mesh_quantization, or export floats";
     MeshColors, "mesh::colors", "Vertex colours are not drawn.", "bake the colours into the texture of the material";
-    MorphLost, "morph::not_baked", "Morph targets are not baked in bone mode.", "set `mode = \"vertex\"` to bake morph targets";
+    MorphLost, "morph::not_baked", "Morph targets are left out, because the manifest says `morphs = false`.", "remove `morphs = false`";
     MorphMismatch, "morph::odd", "Morph targets or their weights do not match the mesh; they were read in the same way as other programs do.", "export the file again";
     MaterialInvalid, "material::invalid", "A material has invalid values.", "correct the material, and export the file again";
     MaterialExtension, "material::not_drawn", "A material has extensions that are not drawn.", "if the material looks wrong, convert it to plain metallic-roughness";

@@ -68,6 +68,7 @@ mod meshopt;
 mod meshopt_filter;
 mod morph;
 mod morph_loss;
+mod morph_tracks;
 mod node_names;
 #[cfg(feature = "cli")]
 mod outline;
@@ -76,6 +77,7 @@ mod references;
 mod report;
 mod select;
 mod surface;
+mod target_names;
 mod textures;
 mod topology;
 mod unbound;
@@ -195,7 +197,7 @@ fn read<'f>(
     let mut primitives: Vec<_> = unbound_primitives.into_iter().map(|unbound| unbound.finish(&places)).collect();
     color::fold(&mut primitives, &mut materials.list);
     references::parts(file, entry, &hierarchy, &mut primitives, report);
-    let masks = references::masks(file, entry, &hierarchy, &bones, report);
+    let masks = references::masks(file, entry, &hierarchy, (&bones, &primitives), report);
     references::roots(file, entry, &hierarchy, &bones, &mut clips, report);
     for primitive in &primitives {
         let targets = primitive.targets.iter().map(|target| &target.positions);
@@ -229,7 +231,7 @@ fn read<'f>(
     if clips.is_empty() && !report.failed() {
         clips.push(still());
     }
-    let model = Model {
+    let mut model = Model {
         name: entry.name.value.clone(),
         nodes,
         order,
@@ -239,6 +241,8 @@ fn read<'f>(
         masks,
         parts: entry.parts.iter().map(|part| part.name.value.clone()).collect(),
         primitives,
+        morph_tracks: Vec::new(),
+        morph_bones: 0,
         materials: materials.list,
         images: materials.textures.images,
         clips,
@@ -247,8 +251,13 @@ fn read<'f>(
     if !report.failed() {
         lint::lint(&model, &file.shown, &moves, report);
     }
-    let lossy = !report.failed() && !entry.wants_vertices();
-    if let Some(diagnostic) = lossy.then(|| morph_loss::in_bone_mode(&model)).flatten() {
+    if report.failed() || entry.wants_vertices() && !entry.wants_bones() {
+        return Some(model);
+    }
+    if entry.morphs {
+        let added = morph_tracks::add(&mut model, file, file.limits().bones);
+        report.take(added.map_err(|e| e.within(Label::file(&file.shown))));
+    } else if let Some(diagnostic) = morph_loss::in_bone_mode(&model).filter(|_| !entry.wants_vertices()) {
         report.warn(diagnostic.within(Label::file(&file.shown)));
     }
     Some(model)

@@ -25,11 +25,11 @@ struct MorphSample<'a> {
 }
 
 /// Returns a warning with the greatest vertex error if morph targets are not baked, or `None` if
-/// the model has no morph targets. Bones cannot represent morph targets.
+/// the model has no morph targets.
 pub(super) fn in_bone_mode(model: &Model) -> Option<Diagnostic> {
     model.primitives.iter().find(|p| !p.targets.is_empty())?;
     let Some((loss, sample)) = greatest(model) else {
-        let message = "morph targets are not baked in bone mode; no clip uses them, so the drawn model does not change";
+        let message = "morph targets are not baked; no clip uses them, so the drawn model does not change";
         return Some(Diagnostic::warning(DiagnosticCode::MorphLost, message));
     };
     let when = match sample.clip {
@@ -38,10 +38,9 @@ pub(super) fn in_bone_mode(model: &Model) -> Option<Diagnostic> {
     };
     let (node, name) = (sample.node, &model.nodes[sample.node].name);
     let off = length(loss as f32);
-    let message = format!(
-        "morph targets are not baked in bone mode: vertices of node {node} `{name}` have an error of up to {off} ({when})"
-    );
-    Some(Diagnostic::warning(DiagnosticCode::MorphLost, message).help("set `mode = \"vertex\"` to bake morph targets"))
+    let message =
+        format!("morph targets are not baked: vertices of node {node} `{name}` have an error of up to {off} ({when})");
+    Some(Diagnostic::warning(DiagnosticCode::MorphLost, message).help("remove `morphs = false`"))
 }
 
 /// Returns the greatest displacement by morph targets, in metres, or `None` if it is zero.

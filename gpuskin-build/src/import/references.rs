@@ -70,7 +70,7 @@ pub(super) fn masks(
     file: &File<'_>,
     entry: &ModelEntry,
     hierarchy: &Hierarchy,
-    bones: &[Bone],
+    (bones, primitives): (&[Bone], &[Primitive]),
     report: &mut Report<'_>,
 ) -> Vec<Mask> {
     let mut masks = Vec::with_capacity(entry.masks.len());
@@ -79,9 +79,12 @@ pub(super) fn masks(
         let mut nodes = hierarchy.under(file, &mask.roots, "masks", report);
         let excluded = hierarchy.under(file, &mask.exclude, "masks", report);
         nodes.iter_mut().zip(excluded).for_each(|(node, excluded)| *node &= !excluded);
-        if report.errors() == errors && !bones.iter().any(|bone| nodes[bone.node]) {
+        let morphed = |p: &Primitive| entry.morphs && nodes[p.node] && !p.targets.is_empty();
+        let any = bones.iter().any(|bone| nodes[bone.node]) || primitives.iter().any(morphed);
+        if report.errors() == errors && !any {
             let name = quoted(&mask.name.value);
-            let message = format!("mask {name} has no bone: no node at or below its roots moves a vertex");
+            let message =
+                format!("mask {name} has no bone: no node at or below its roots moves a vertex, or has morph targets");
             let help = "name nodes of the skeleton, and check `exclude`";
             report.error_at(&mask.name.span, Diagnostic::error(DiagnosticCode::NodeEmptySelection, message).help(help));
         }

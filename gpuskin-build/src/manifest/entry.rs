@@ -212,6 +212,8 @@ pub struct ModelEntry {
     pub require: Vec<Feature>,
     /// Number of influences per vertex.
     pub influences: InfluenceLimit,
+    /// Whether morph targets are baked in bone mode.
+    pub morphs: bool,
     /// Method by which bones transform normals.
     pub normals: Normals,
     /// Levels of detail.

@@ -315,7 +315,7 @@ pub(super) const MODEL: TableKeys = TableKeys {
             name: "mode",
             value: Word(&words(&MODES)),
             default: Toml(r#""bone""#),
-            doc: r#"`"bone"`: bones; `"vertex"`: every vertex of every frame, morph targets too; `"auto"`: the smaller one"#,
+            doc: r#"`"bone"`: bones and morph targets; `"vertex"`: every vertex of every frame; `"auto"`: the smaller one"#,
         },
         ENCODING,
         Key {
@@ -349,6 +349,7 @@ pub(super) const MODEL: TableKeys = TableKeys {
             doc: "nodes whose meshes are left out, with all below them",
         },
         INFLUENCES,
+        Key { name: "morphs", value: Bool, default: Toml("true"), doc: "bone mode: whether morph targets are baked" },
         NORMAL_TRANSFORM,
         LODS,
         FPS,

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, shorten};
 use super::values::{
-    DefaultAxes, axes, default_axes, devices, fps, influences, lods, loop_wish, require, tolerances, width,
+    DefaultAxes, axes, default_axes, devices, fps, influences, lods, loop_wish, morphs, require, tolerances, width,
 };
 use super::{
     At, ClipEntry, DeviceClass, Feature, Fps, InfluenceLimit, Lods, Manifest, Mode, ModelEntry, Storage, Textures,
@@ -245,6 +245,7 @@ fn model(
         devices,
         require,
         influences: influences(section, notes).or(defaults.influences).unwrap_or_default(),
+        morphs: morphs(section, notes).unwrap_or(true),
         normals: section.choice("normals", &keys::NORMALS, notes).map_or(defaults.normals, |at| at.value),
         lods: lods(section, notes).unwrap_or(defaults.lods),
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),

@@ -158,6 +158,16 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<Infl
     }
 }
 
+/// Reads whether morph targets are baked in bone mode.
+pub(super) fn morphs(section: Section<'_>, notes: &mut Notes) -> Option<bool> {
+    let value = section.get("morphs")?;
+    let wanted = value.get_ref().as_bool();
+    if wanted.is_none() {
+        notes.expected("morphs", "true or false", value);
+    }
+    wanted
+}
+
 /// Reads the number of levels of detail below the finest.
 pub(super) fn lods(section: Section<'_>, notes: &mut Notes) -> Option<Lods> {
     let value = section.get("lods")?;

@@ -1,5 +1,7 @@
 //! Measurement of a clip in bone mode.
 
+use std::borrow::Cow;
+
 use gpuskin_rt::internals::{ClipRecord, Normals};
 
 use super::bone_matrices::BoneMatrices;
@@ -45,7 +47,7 @@ impl<'a> ClipWork<'a> {
         let clip = &model.clips[clip];
         let vertices = times == MeasuredTimes::All && VertexErrors::kept(model.clips.len(), mesh.vertices);
         let sample_times = SampleTimes::new(clip, &grid, times, false);
-        let stepped = SteppedVertices::new(model, clip, false);
+        let stepped = SteppedVertices::new(model, clip, !model.morph_tracks.is_empty());
         Self {
             sampler: Sampler::in_place(model, clip, &grid),
             grid,
@@ -98,6 +100,7 @@ impl MeasuredClip for ClipWork<'_> {
             let samples = sample_times.iter().zip(poses.iter().zip(&normal_bounds));
             for ((sample, (bones, normal_bounds)), greatest) in samples.zip(&mut greatest) {
                 let mut kept = own.clone();
+                let group = &*group.posed(bones);
                 for (points, fours) in group.fours() {
                     let mut squared = Lanes::default();
                     errors_squared(fours, &group.bones, bones, &mut squared);
@@ -138,6 +141,7 @@ impl MeasuredClip for ClipWork<'_> {
             let jumps = self.jumps(group);
             let samples = sample_times.iter().zip(poses.iter().zip(&normal_bounds));
             for ((sample, ((bones, bounds), normal_bounds)), greatest) in samples.zip(&mut greatest) {
+                let group = &*group.posed(bones);
                 if !jumps {
                     self.look_at_normals(group, bones, normal_bounds, &mut widest);
                 }
@@ -220,7 +224,8 @@ impl ClipWork<'_> {
     /// can then be skipped.
     fn find_greatest(&self, bones: &[BoneMatrices], bounds: &ErrorBounds, floor: f32, greatest: &mut GreatestError) {
         let bound = |group| bounds.of(group);
-        let mut left: Vec<(f32, &PointGroup)> = self.mesh.groups.iter().map(|group| (bound(group), group)).collect();
+        let still = self.mesh.groups.iter().filter(|group| matches!(group.posed(bones), Cow::Borrowed(_)));
+        let mut left: Vec<(f32, &PointGroup)> = still.map(|group| (bound(group), group)).collect();
         left.retain(|(bound, _)| *bound < floor);
         left.sort_by(|a, b| b.0.total_cmp(&a.0));
         for (bound, group) in left {

@@ -1,5 +1,6 @@
 //! The drawn model: baked texels and vertices as the runtime decodes them.
 
+use gpuskin_rt::internals::morph::MorphLists;
 use gpuskin_rt::internals::playback::{clamped_offset, frame_pair};
 use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::internals::{Affine3, ClipRecord, Normals, Playback, Texels, Time};
@@ -15,6 +16,8 @@ pub struct DrawnModel<'a> {
     pub vertices: &'a [Vertex],
     /// Index of the baked vertex. `[source vertex]`
     pub baked_of_source: &'a [u32],
+    /// Deltas of morph targets as unpacked by the shader.
+    pub morphs: MorphLists<'a>,
     /// Method by which bones transform normals.
     pub normals: Normals,
 }

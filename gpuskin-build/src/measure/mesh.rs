@@ -1,16 +1,20 @@
 //! Vertices for measuring errors: source and drawn vertices side by side, four at a time.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use glam::{DVec3, DVec4, Vec3};
 use gpuskin_rt::internals::vertex::Vertex;
 
 use super::DrawnModel;
+use super::bone_matrices::BoneMatrices;
 use super::bone_term::{BoneTerm, BoxCorners, corners, slack};
+use super::morphed::{MorphedPoint, Placed, chord};
 use crate::model::Model;
 use crate::vector_math::{Lanes, greatest, greatest_lanes, least};
 
 /// Entries of four points for one bone, in one lane per point.
+#[derive(Clone)]
 pub(super) struct FourPoints {
     pub(super) drawn: [Lanes; 4],
     pub(super) source: [Lanes; 4],
@@ -30,6 +34,7 @@ pub(super) struct WeldedPoint {
 }
 
 /// Points with the same set of bones.
+#[derive(Clone)]
 pub(super) struct PointGroup {
     pub(super) bones: Vec<u32>,
     pub(super) points: Vec<WeldedPoint>,
@@ -42,12 +47,15 @@ pub(super) struct PointGroup {
     alike: usize,
     /// Source and drawn weights, one entry per bone for each run of normals with shared weights.
     weights: Vec<[Lanes; 2]>,
-    /// Maximum over the points, per lane: see [`slack`].
+    /// Maximum over the points, per lane: see [`slack`]. NaN if no bound is known.
     pub(super) slack: Lanes,
+    /// The points before morph targets move them; empty if none does.
+    morphed: Vec<MorphedPoint>,
 }
 
 /// Four source normals and drawn normals, in one lane per normal. A last block of fewer normals
 /// repeats the last one.
+#[derive(Clone)]
 pub(super) struct FourNormals {
     pub(super) source: [Lanes; 3],
     pub(super) drawn: [Lanes; 3],
@@ -83,6 +91,7 @@ struct PointBuilder {
     point: WeldedPoint,
     /// Source position and drawn position.
     positions: [Vec3; 2],
+    morphed: Option<MorphedPoint>,
 }
 
 /// A source normal and its drawn normal.
@@ -96,16 +105,23 @@ impl PointBuilder {
     fn bones(&self) -> impl Iterator<Item = u32> {
         self.entries.iter().map(|entry| entry.bone)
     }
+
+    /// Whether morph targets move the point.
+    fn moves(&self) -> bool {
+        self.morphed.is_some()
+    }
 }
 
 impl MeasuredMesh {
     pub(super) fn new(model: &Model, drawn: &DrawnModel<'_>) -> Self {
         let (mut builders, welded) = builders(model, drawn);
-        builders.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| a.bones().cmp(b.bones())));
+        let order =
+            |a: &PointBuilder, b: &PointBuilder| a.bones().cmp(b.bones()).then_with(|| a.moves().cmp(&b.moves()));
+        builders.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| order(a, b)));
         let boxes = boxes(&builders, model.bones.len());
-        let alike = builders.chunk_by(|a, b| a.bones().eq(b.bones()));
+        let alike = builders.chunk_by_mut(|a, b| order(a, b).is_eq());
         let groups: Vec<PointGroup> =
-            alike.flat_map(|alike| alike.chunks(MAX_GROUP_POINTS)).map(PointGroup::new).collect();
+            alike.flat_map(|alike| alike.chunks_mut(MAX_GROUP_POINTS)).map(PointGroup::new).collect();
         let slack = groups.iter().fold(Lanes::default(), |slack, group| greatest_lanes(slack, group.slack));
         let fours = groups.iter().map(|group| group.points.len().div_ceil(4)).sum();
         Self { groups, vertices: welded.len(), fours, welded, boxes, slack }
@@ -133,7 +149,9 @@ impl MeasuredMesh {
 }
 
 impl PointGroup {
-    fn new(builders: &[PointBuilder]) -> Self {
+    fn new(builders: &mut [PointBuilder]) -> Self {
+        let morphed = builders.iter_mut().filter_map(|builder| builder.morphed.take()).collect();
+        let builders = &*builders;
         let bones: Vec<u32> = builders[0].bones().collect();
         let slack = builders.iter().map(|builder| slack(builder.positions[0], &builder.entries));
         let slack = slack.fold(Lanes::default(), greatest_lanes);
@@ -155,11 +173,11 @@ impl PointGroup {
             let one = |lane: usize| some[lane.min(some.len() - 1)];
             let by_component =
                 |of: fn(&NormalPair) -> Vec3| [0, 1, 2].map(|c| [0, 1, 2, 3].map(|lane| of(&one(lane).1)[c]));
-            let packed = some.iter().map(|(_, pair)| pair.source.normalize().distance(pair.drawn.normalize()));
+            let packed = some.iter().map(|(_, pair)| chord([pair.source, pair.drawn]));
             normals.push(FourNormals {
                 source: by_component(|pair| pair.source),
                 drawn: by_component(|pair| pair.drawn),
-                packed: packed.fold(0.0, |most, chord| if chord.is_nan() { f32::INFINITY } else { chord.max(most) }),
+                packed: packed.fold(0.0, greatest_chord),
             });
             if same && !weights.is_empty() {
                 continue;
@@ -169,7 +187,57 @@ impl PointGroup {
         }
         let points = builders.iter().map(|builder| builder.point).collect();
         let alike = if same { normals.len().max(1) } else { 1 };
-        Self { bones, points, fours, normals, alike, weights, slack }
+        Self { bones, points, fours, normals, alike, weights, slack, morphed }
+    }
+
+    /// Returns the group with the positions and normals that morph targets make of its points in a pose.
+    pub(super) fn posed(&self, bones: &[BoneMatrices]) -> Cow<'_, Self> {
+        if !self.morphed.iter().any(|point| point.moves(bones)) {
+            return Cow::Borrowed(self);
+        }
+        let placed: Vec<[Placed; 2]> = self.morphed.iter().map(|point| point.at(bones)).collect();
+        let (mut fours, mut normals, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        for (points, placed) in self.morphed.chunks(4).zip(placed.chunks(4)) {
+            let last = points.len() - 1;
+            let lanes = |of: &dyn Fn(usize) -> [f32; 4]| {
+                let of = [0, 1, 2, 3].map(|lane: usize| of(lane.min(last)));
+                [0, 1, 2, 3].map(|c| of.map(|lane| lane[c]))
+            };
+            for k in 0..self.bones.len() {
+                let term = |lane: usize, side: usize| {
+                    let weight = points[lane].weights[k][side];
+                    (placed[lane][side].position * weight).extend(weight)
+                };
+                fours.push(FourPoints {
+                    drawn: lanes(&|lane| term(lane, 1).as_vec4().to_array()),
+                    source: lanes(&|lane| term(lane, 0).as_vec4().to_array()),
+                    lost: lanes(&|lane| (term(lane, 0) - term(lane, 1)).as_vec4().to_array()),
+                });
+            }
+            let turned: Vec<usize> = (0..=last).filter(|lane| placed[*lane][0].normal != DVec3::ZERO).collect();
+            let Some(end) = turned.len().checked_sub(1) else { continue };
+            let lane = |lane: usize| turned[lane.min(end)];
+            let normal = |at: usize, side: usize| placed[at][side].normal.as_vec3();
+            let by_component = |side: usize| [0, 1, 2].map(|c| [0, 1, 2, 3].map(|at: usize| normal(lane(at), side)[c]));
+            let packed = turned.iter().map(|at| chord([normal(*at, 0), normal(*at, 1)]));
+            normals.push(FourNormals {
+                source: by_component(0),
+                drawn: by_component(1),
+                packed: packed.fold(0.0, greatest_chord),
+            });
+            let weight = |k: usize, side: usize| [0, 1, 2, 3].map(|at| points[lane(at)].weights[k][side] as f32);
+            weights.extend((0..self.bones.len()).map(|k| [weight(k, 0), weight(k, 1)]));
+        }
+        Cow::Owned(Self {
+            bones: self.bones.clone(),
+            points: self.points.clone(),
+            fours,
+            normals,
+            alike: 1,
+            weights,
+            slack: [f32::NAN; 4],
+            morphed: Vec::new(),
+        })
     }
 
     /// Iterates over the points in fours, with one entry per bone.
@@ -181,6 +249,11 @@ impl PointGroup {
     pub(super) fn normals(&self) -> impl Iterator<Item = (&[FourNormals], &[[Lanes; 2]])> {
         self.normals.chunks(self.alike).zip(self.weights.chunks_exact(self.bones.len()))
     }
+}
+
+/// Returns the greater of two chords; infinity if the second one is unknown.
+fn greatest_chord(most: f32, chord: f32) -> f32 {
+    if chord.is_nan() { f32::INFINITY } else { chord.max(most) }
 }
 
 /// Returns the normals of points, without duplicates of equal normals and weights.
@@ -230,7 +303,12 @@ fn builders(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, Vec<u3
             let influences = primitive.influences.of(v);
             let entries = entries(*p, influences, baked);
             let next = builders.len();
-            let point = *known.entry(bytemuck::cast_slice(&entries).to_vec()).or_insert(next);
+            let places = (v, drawn.baked_of_source[vertex] as usize);
+            let morphed = MorphedPoint::new(model, drawn, primitive, places, &entries);
+            // Points that morph targets move are not welded.
+            let mut key = bytemuck::cast_slice(&entries).to_vec();
+            key.extend(morphed.iter().flat_map(|_| vertex.to_le_bytes()));
+            let point = *known.entry(key).or_insert(next);
             if point == next {
                 let bone = u32::from(influences[0].0);
                 let point = WeldedPoint { vertex: vertex as u32, count: 0, bone };
@@ -239,6 +317,7 @@ fn builders(model: &Model, drawn: &DrawnModel<'_>) -> (Vec<PointBuilder>, Vec<u3
                     normals: Vec::new(),
                     point,
                     positions: [p.as_vec3(), baked.position],
+                    morphed,
                 });
             }
             let builder = &mut builders[point];

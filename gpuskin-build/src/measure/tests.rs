@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use glam::{DMat3, DQuat, DVec3, DVec4};
+use gpuskin_rt::internals::morph::MorphLists;
 use gpuskin_rt::internals::{Affine3, ClipRecord, Encoding, Normals};
 
 use super::bone_matrices::BoneMatrices;
@@ -44,7 +45,13 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [[f
     let texels = encoder.finish();
     let geometry = Geometry::with_at_most(model, 4);
     let baked_of_source = &geometry.baked_of_source[..];
-    let drawn = DrawnModel { texels: texels.view(), vertices: &geometry.vertices, baked_of_source, normals };
+    let drawn = DrawnModel {
+        texels: texels.view(),
+        vertices: &geometry.vertices,
+        baked_of_source,
+        morphs: MorphLists::default(),
+        normals,
+    };
     let (found, curve) = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All).remove(0);
     let mut of_vertices = vec![0.0_f64; geometry.vertices.len()];
 
@@ -149,6 +156,7 @@ fn nan_poses_have_infinite_errors() {
         texels: texels.view(),
         vertices: &geometry.vertices,
         baked_of_source: &geometry.baked_of_source,
+        morphs: MorphLists::default(),
         normals: Normals::Cofactor,
     };
     let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0;
@@ -174,6 +182,7 @@ fn normals_between_frames_are_limited() {
         texels: texels.view(),
         vertices: &geometry.vertices,
         baked_of_source: &geometry.baked_of_source,
+        morphs: MorphLists::default(),
         normals: Normals::Cofactor,
     };
     let angle = measure(&model, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0.motion.normal_degrees;
@@ -210,7 +219,13 @@ fn bounds_of_normals_hold() {
         (weights[0], weights[1]) = (weights[0] - moved, weights[1] + moved * 0.9);
     }
     let (vertices, baked_of_source) = (&vertices[..], &geometry.baked_of_source[..]);
-    let drawn = DrawnModel { texels: texels.view(), vertices, baked_of_source, normals: Normals::Cofactor };
+    let drawn = DrawnModel {
+        texels: texels.view(),
+        vertices,
+        baked_of_source,
+        morphs: MorphLists::default(),
+        normals: Normals::Cofactor,
+    };
     let mesh = MeasuredMesh::new(&model, &drawn);
     assert_eq!(
         mesh.groups.iter().map(|group| group.bones.len()).collect::<BTreeSet<_>>(),

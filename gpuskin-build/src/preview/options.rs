@@ -1,7 +1,8 @@
 //! Options of a contact sheet, and the model that they select.
 
 use glam::Vec3;
-use gpuskin_rt::internals::skin::skin_vertex;
+use gpuskin_rt::internals::morph::MorphLists;
+use gpuskin_rt::internals::skin::skin_vertices;
 use gpuskin_rt::internals::{
     Clip, ColorFormat, Dynamic, Encoding, Instance, Metadata, Model, Part, RendererDescriptor, Time,
 };
@@ -105,11 +106,13 @@ impl PreviewModel {
     pub(super) fn outlines(&self, times: &[Vec<f64>]) -> Vec<ClipExtent> {
         let (texels, vertices) = (self.baked.texels(&self.runtime), self.baked.vertices(&self.runtime));
         let (meta, records) = (self.meta(), &self.baked.trace().plan.records);
+        let morphs = self.baked.morphs(&self.runtime);
         let outline = |(clip, times): (usize, &Vec<f64>)| {
             let extents = times.iter().map(|seconds| {
                 let instance = self.standing(clip, *seconds).record(meta, Time::ZERO);
-                let position = |v| skin_vertex(&texels, records, &instance, Time::ZERO, v, meta.normals).position;
-                ClipExtent::of(vertices.iter().map(position), self.camera)
+                let mesh = (&vertices[..], &MorphLists::new(&morphs));
+                let skinned = skin_vertices(&texels, records, &instance, Time::ZERO, mesh, meta.normals);
+                ClipExtent::of(skinned.iter().map(|vertex| vertex.position), self.camera)
             });
             extents.reduce(ClipExtent::union).unwrap_or_else(|| ClipExtent::of([], self.camera))
         };

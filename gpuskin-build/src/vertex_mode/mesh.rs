@@ -66,7 +66,8 @@ impl VertexMesh {
             );
         }
         let RowWeld { rows, vertices, .. } = weld;
-        let mut geometry = Geometry::arrange(vertices, groups, baked_of_source, tangents, Dropped::default());
+        let mut geometry =
+            Geometry::arrange((vertices, Vec::new()), groups, baked_of_source, tangents, Dropped::default());
         let mut new_of_old = vec![u32::MAX; rows.len()];
         let mut ordered = Vec::with_capacity(rows.len());
         for vertex in &mut geometry.vertices {

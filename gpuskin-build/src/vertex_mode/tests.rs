@@ -1,5 +1,6 @@
 use glam::{DMat4, DVec2, DVec3};
 use gpuskin_rt::internals::encoding::vat::VertexSample;
+use gpuskin_rt::internals::morph::MorphLists;
 use gpuskin_rt::internals::vertex::rest;
 use gpuskin_rt::internals::{ClipRecord, Encoding, Normals};
 
@@ -82,7 +83,13 @@ fn errors(model: &Model, encoding: Encoding) -> ClipErrors {
     let mut vertices = mesh.geometry.vertices.clone();
     vertices.iter_mut().for_each(|v| v.joints[0] += encoding.range_rows());
     let (texels, baked_of_source) = (texels.view(), &mesh.geometry.baked_of_source[..]);
-    let drawn = DrawnModel { texels, vertices: &vertices, baked_of_source, normals: Normals::Cofactor };
+    let drawn = DrawnModel {
+        texels,
+        vertices: &vertices,
+        baked_of_source,
+        morphs: MorphLists::default(),
+        normals: Normals::Cofactor,
+    };
     measure(model, &grids, &records, &drawn, MeasuredTimes::All)[0].0
 }
 

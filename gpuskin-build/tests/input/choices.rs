@@ -386,7 +386,6 @@ fn invalid_vertex_data_warns() {
     warned(&outcome, &["1 of 3 vertices have no weights"]);
     warned(&outcome, &["weights of 1 of 3 vertices sum to 4.000"]);
     warned(&outcome, &["1 weights are negative"]);
-    warned(&outcome, &["morph targets"]);
     let influences = &outcome.model().primitives[0].influences;
     assert_eq!(influences.of(0), [(0, 1.0)]);
     assert_eq!(influences.of(1), [(1, 0.75), (0, 0.25)]);

@@ -13,6 +13,7 @@ mod manifest;
 mod manifest_encodings;
 mod manifest_play;
 mod models;
+mod morph_bones;
 mod morphs;
 mod mutations;
 mod play;

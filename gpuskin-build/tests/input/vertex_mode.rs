@@ -40,7 +40,7 @@ fn two_triangles() -> Gltf {
 #[test]
 fn morph_targets_are_baked_without_warning() {
     let g = two_triangles();
-    for keys in ["mode = \"vertex\"\n", "mode = \"auto\"\n", "encoding = \"vat-f32\"\n"] {
+    for keys in ["mode = \"vertex\"\n", "mode = \"auto\"\nmorphs = false\n", "encoding = \"vat-f32\"\n"] {
         let baked = good(&g, keys);
         let meta = &baked.models[0].meta;
         assert!(meta.encoding.is_vertex() && meta.mesh.format.packing == Packing::Static, "{keys}");
@@ -52,7 +52,9 @@ fn morph_targets_are_baked_without_warning() {
     }
     let bones = good(&g, "");
     assert!(!bones.models[0].meta.encoding.is_vertex());
-    assert!(bones.warnings.to_string().contains("morph"));
+    assert!(!bones.warnings.to_string().contains("morph"));
+    assert!((bones.models[0].meta.clips[1].bounds.max[2] - 2.0).abs() < 1e-3);
+    assert!(good(&g, "morphs = false\n").warnings.to_string().contains("morph"));
 }
 
 #[test]

@@ -77,9 +77,14 @@ impl Surface {
         if bytes > device.limits().max_storage_buffer_binding_size {
             return Err("the model has too many vertices for this device".to_owned());
         }
+        let entry = match variant.has_vertex_index() {
+            true => include_str!("surface_vertex_numbered.wgsl"),
+            false => include_str!("surface_vertex.wgsl"),
+        };
+        let text = pipeline::source(variant, 1) + include_str!("surface.wgsl") + entry;
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label,
-            source: wgpu::ShaderSource::Wgsl((pipeline::source(variant, 1) + include_str!("surface.wgsl")).into()),
+            source: wgpu::ShaderSource::Wgsl(text.into()),
         });
         let buffer = |binding, ty| wgpu::BindGroupLayoutEntry {
             binding,

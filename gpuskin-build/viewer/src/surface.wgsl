@@ -36,8 +36,7 @@ struct Varyings {
     @location(4) from_eye: vec3f,
 }
 
-@vertex
-fn vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings {
+fn surface_vertex(input: GpuskinInput, index: u32) -> Varyings {
     let skinned = gpuskin_skin_vertex(input, surface.time);
     let moved = skinned.position + vertices[index].xyz;
     let position = surface.view_proj * vec4f(moved, 1.0);

@@ -7,6 +7,7 @@ use ktx2::Format;
 use super::file::Ktx2;
 use crate::encoding::Texels;
 use crate::local::layout::MAX_BONES;
+use crate::morph::{MAX_TEXELS, MorphLists};
 use crate::shader::Variant;
 use crate::vertex::rest::words;
 use crate::vertex::unpack;
@@ -47,6 +48,10 @@ pub(super) fn metadata(meta: &Metadata) -> Checked {
         (
             meta.bones.iter().all(|b| parent(b.parent) && numbers(&b.bind)),
             "a bone has a parent that does not exist, or a bind matrix that is not finite",
+        ),
+        (
+            meta.morphs.iter().all(|morph| (morph.bone as usize) < bones && morph.axis < 3),
+            "a morph target has a bone that does not exist",
         ),
         (Variant::of(meta).is_sound(), "vertex format does not match the encoding"),
         (rows_fit && texture.rows > 0, "rows of the animation texture do not match the bones or vertices"),
@@ -129,7 +134,7 @@ pub(super) fn animation(meta: &Metadata, file: &Ktx2, bytes: &[u8]) -> Checked {
 
 /// Checks `mesh.bin`.
 pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
-    let MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, rest } =
+    let MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, morphs, rest } =
         &meta.mesh;
     let part = |range: &ByteRange| slice(bytes, *range).ok_or("file is shorter than the metadata says");
     let (vertex_bytes, index_bytes, clip_bytes) = (part(vertices)?, part(indices)?, part(clips)?);
@@ -141,6 +146,13 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
     let joints = |bytes: &[u8]| {
         let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
         unpack(&words, *format, range).joints.iter().all(|joint| *joint < meta.texture.rows)
+    };
+    let lists = || -> Result<bool, &str> {
+        let words: Vec<u32> = part(morphs)?.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let deltas = (0..*vertex_count as usize).flat_map(|vertex| MorphLists::new(&words).of(vertex));
+        let known = deltas.map(|delta| delta.row as usize).all(|row| row < 3 * meta.bones.len());
+        let whole = morphs.len % 16 == 0 && morphs.len <= 16 * MAX_TEXELS as u64;
+        Ok(known && whole)
     };
     let stands = |rest: &RestInfo| {
         let numbers = rest.position_min.iter().chain(&rest.position_extent).all(|v| v.is_finite());
@@ -174,6 +186,7 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
             index_bytes.chunks_exact(index_size).all(|i| index(i) < *vertex_count),
             "an index exceeds the number of vertices",
         ),
+        (lists()?, "a morph target has a bone that does not exist, or too many deltas"),
         (vertex_bytes.chunks_exact(format.stride()).all(joints), "a vertex refers to a bone that does not exist"),
     ])
 }

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{BoneInfo, ClipInfo, Metadata, Model};
+use super::{BoneInfo, ClipInfo, Metadata, Model, MorphInfo};
 use crate::aabb::Aabb;
 use crate::files::{self, FileError};
-use crate::{Bone, Clip, Encoding, Event, Mask, Material, Part};
+use crate::{Bone, Clip, Encoding, Event, Mask, Material, Morph, Part};
 
 impl Model {
     /// Returns the names of all files that are not part of the program, as
@@ -66,6 +66,41 @@ impl Metadata {
         &self.bones
     }
 
+    /// Returns the morph targets of a model in bone mode, in the order of [`Morph::index`](crate::Morph::index).
+    pub fn morphs(&self) -> &[MorphInfo] {
+        &self.morphs
+    }
+
+    /// Writes weights of morph targets into live bones, [`LiveBones::Model`](crate::LiveBones::Model). Targets that are not
+    /// listed get the weight 0. `bones` has one transform per bone of the model; those without weights are not changed.
+    ///
+    /// [`Crowd::set_morphs`](crate::Crowd::set_morphs) does this for instances without other live bones.
+    ///
+    /// # Errors
+    /// If `bones` has another length, or a target does not exist.
+    pub fn write_morphs<M>(
+        &self,
+        weights: &[(Morph<M>, f32)],
+        bones: &mut [[[f32; 4]; 3]],
+    ) -> Result<(), MorphWeightError> {
+        if bones.len() != self.bones.len() {
+            return Err(MorphWeightError::Bones { given: bones.len(), model: self.bones.len() });
+        }
+        for morph in self.morphs.iter() {
+            if let Some(bone) = bones.get_mut(morph.bone as usize) {
+                *bone = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+            }
+        }
+        for (morph, weight) in weights {
+            let index = morph.index();
+            let missing = MorphWeightError::Target { index, model: self.morphs.len() };
+            let MorphInfo { bone, axis, scale, .. } = self.morphs.get(usize::from(index)).ok_or(missing)?;
+            let row = bones.get_mut(*bone as usize).and_then(|bone| bone.get_mut(*axis as usize));
+            row.ok_or(MorphWeightError::Target { index, model: self.morphs.len() })?[3] = weight * scale;
+        }
+        Ok(())
+    }
+
     /// Returns the materials, in the order that the mesh parts refer to.
     pub fn materials(&self) -> &[Material] {
         &self.materials
@@ -95,7 +130,7 @@ impl Metadata {
         self.mesh.triangles(lod)
     }
 
-    /// Finds a clip, bone, event, mask or part by its name.
+    /// Finds a clip, bone, event, mask, morph target or part by its name.
     ///
     /// Names are those of the manifest. A bone has the name of its node in the glTF file; of several
     /// bones with one name, the first is found. Games with models that are baked into the program use
@@ -113,7 +148,41 @@ impl Metadata {
     }
 }
 
-/// A handle that can be found by name: [`Clip`], [`Bone`], [`Event`], [`Mask`] or [`Part`].
+/// Error of [`Metadata::write_morphs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MorphWeightError {
+    /// Wrong number of bones.
+    Bones {
+        /// Number of transforms given.
+        given: usize,
+        /// Number of bones of the model.
+        model: usize,
+    },
+    /// The model has no such morph target.
+    Target {
+        /// Index of the target.
+        index: u16,
+        /// Number of morph targets of the model.
+        model: usize,
+    },
+}
+
+impl core::fmt::Display for MorphWeightError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Bones { given, model } => write!(f, "{given} bones given; the model has {model}"),
+            Self::Target { index, model } => {
+                write!(f, "morph target {index} does not exist; the model has {model}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for MorphWeightError {}
+
+/// A handle that can be found by name: [`Clip`], [`Bone`], [`Event`], [`Mask`], [`Morph`] or
+/// [`Part`].
 #[doc(hidden)]
 pub trait Handle: Sized {
     /// Finds a handle by its name.
@@ -141,6 +210,12 @@ impl<M> Handle for Event<M> {
 impl<M> Handle for Mask<M> {
     fn find(meta: &Metadata, name: &str) -> Option<Self> {
         position(&meta.masks, |mask| mask.name == name).map(Mask::new)
+    }
+}
+
+impl<M> Handle for Morph<M> {
+    fn find(meta: &Metadata, name: &str) -> Option<Self> {
+        position(&meta.morphs, |morph| morph.name == name).map(Morph::new)
     }
 }
 

@@ -10,7 +10,7 @@ use super::attachments::{AttachedProp, format, mesh};
 use super::gpu::guarded;
 use super::gpu_model::playable;
 use super::{AttachmentId, Crowd, CrowdRenderer, Error, InstanceId, StaleId};
-use crate::shader::Variant;
+use crate::shader::{MorphUse, Variant};
 use crate::{Appearance, Attachment, Model};
 
 impl<M> Crowd<M> {
@@ -65,7 +65,9 @@ impl<M> Crowd<M> {
         let device = renderer.gpu().device.clone();
         let own = Appearance::attachment_number(slot);
         let mesh = mesh(playable(&device, prop)?, bone.into(), part.map_or(own, |part| u32::from(part) + 1), &bound)?;
-        let variant = Variant { vertex: format(&prop.meta), ..self.variant() };
+        let of_crowd = self.variant();
+        let morphs = if of_crowd.morphs == MorphUse::None { MorphUse::None } else { MorphUse::Bound };
+        let variant = Variant { vertex: format(&prop.meta), morphs, ..of_crowd };
         let on_device = renderer.prop(prop, variant)?;
         let mut attached = guarded(&device, || Ok(AttachedProp::new(renderer.gpu(), variant, on_device, &mesh)))?;
         // A bone outside the mesh extends the bounds further.

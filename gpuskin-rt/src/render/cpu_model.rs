@@ -6,6 +6,7 @@ use glam::{BVec3, Vec3};
 
 use super::Error;
 use super::payload::{load, slice, words};
+use crate::morph::MorphLists;
 use crate::skin::{self, SkinnedVertex};
 use crate::vertex::{Vertex, unpack};
 use crate::{Affine3, ClipInfo, ClipRecord, FramePair, Metadata, Model, PoseBlend, Texels};
@@ -27,6 +28,8 @@ use crate::{InstanceRecord, Time};
 pub struct CpuModel<'m> {
     meta: &'m Metadata,
     vertices: Vec<Vertex>,
+    /// Deltas of morph targets.
+    morphs: Vec<u32>,
     #[cfg(feature = "testing")]
     indices: Vec<u32>,
     animation: Cow<'m, [u8]>,
@@ -41,6 +44,7 @@ impl<'m> CpuModel<'m> {
     pub fn new(model: &'m Model) -> Result<Self, Error> {
         let (meta, wrong) = (&model.meta, |reason| Error::model(&model.meta.name, reason));
         let file = load(meta, &model.mesh)?;
+        let morphs = words(slice(meta, &file, meta.mesh.morphs, "mesh.bin")?);
         let words = words(slice(meta, &file, meta.mesh.vertices, "mesh.bin")?);
         let mut vertices = Vec::new();
         for words in words.chunks_exact(meta.mesh.format.words()) {
@@ -69,6 +73,7 @@ impl<'m> CpuModel<'m> {
         Ok(Self {
             meta,
             vertices,
+            morphs,
             #[cfg(feature = "testing")]
             indices,
             animation,
@@ -130,11 +135,15 @@ impl<'m> CpuModel<'m> {
         let texels = self.texels();
         let is_vertex = self.meta.encoding.is_vertex();
         let bones = if is_vertex { Vec::new() } else { texels.pose(blend) };
-        let skinned = |vertex: &Vertex| match is_vertex {
+        let morphs = MorphLists::new(&self.morphs);
+        let skinned = |(index, vertex): (usize, &Vertex)| match is_vertex {
             true => skin::baked(&texels, blend, vertex),
-            false => skin::skin(&skin::blend(&bones, vertex), vertex, self.meta.normals),
+            false => {
+                let vertex = skin::morphed(&bones, &morphs, index, vertex);
+                skin::skin(&skin::blend(&bones, &vertex), &vertex, self.meta.normals)
+            }
         };
-        self.vertices.iter().map(skinned).collect()
+        self.vertices.iter().enumerate().map(skinned).collect()
     }
 }
 

@@ -26,6 +26,7 @@ use super::staging::Uploads;
 use super::{CrowdDescriptor, Error, InstanceId, View};
 use crate::batch::MAX_BATCHED_INSTANCES;
 use crate::cull::{self, CullView};
+use crate::shader::MorphUse;
 use crate::{ClipInfo, Time};
 
 /// CrowdState shared by the renderer and the handles of a crowd.
@@ -514,7 +515,8 @@ impl CrowdCore {
         let poses = geometry.poses().filter(|_| geometry.bounds.is_some() && self.sharing.is_none())?;
         let copied = poses.words().size().max(geometry.vertices_len()).max(geometry.indices_len());
         let small = poses.in_workgroup() && copied <= MAX_BATCHED_BYTES;
-        let plain = state.visible.is_none() && !state.exclusive && !state.layers.any();
+        let morphs = geometry.variant.morphs != MorphUse::None;
+        let plain = !morphs && state.visible.is_none() && !state.exclusive && !state.layers.any();
         let room = state.batched.filter(|room| state.instances.len() <= *room as usize);
         let grown = || (state.instances.len().next_power_of_two() as u32).max(cull::GROUP_SIZE);
         let room = room.unwrap_or_else(grown);

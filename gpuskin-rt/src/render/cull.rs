@@ -12,6 +12,7 @@ use crate::cull::{
     self, BOUNDS_BYTES, CullScope, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT,
     MARK_BYTES, MAX_VIEWS, SAMPLE_BYTES,
 };
+use crate::shader::CLIPS_ACROSS;
 use crate::{IndexRange, MAX_LODS, Time, View};
 
 /// Alignment of instance lists, in entries: 256 bytes, as bindings must.
@@ -270,7 +271,8 @@ impl Culling {
         let draws = draw_arguments(&mesh.lods[..lods], step, sets * kinds);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let many_clips = many_clips(bounds);
-        let texture = many_clips.then(|| words_texture(device, queue, bytemuck::cast_slice(bounds)));
+        let texture = many_clips
+            .then(|| words_texture(device, queue, "gpuskin clips", CLIPS_ACROSS, bytemuck::cast_slice(bounds)));
         let uniform = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
         if !many_clips {
             queue.write_buffer(&uniform, 0, bytemuck::cast_slice(bounds));

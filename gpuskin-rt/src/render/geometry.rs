@@ -16,10 +16,11 @@ use super::payload::{load, slice};
 use super::pose_pass::PLACES_BYTES;
 use super::words_texture::words_texture;
 use crate::shader::{
-    ANIMATION_BINDING, CLIPS_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES, ModelUniform,
-    PLACES_BINDING, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, UNIFORM_CLIPS, Variant,
+    ANIMATION_BINDING, CLIPS_ACROSS, CLIPS_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
+    MORPHS_BINDING, ModelUniform, PLACES_BINDING, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, UNIFORM_CLIPS,
+    Variant,
 };
-use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull};
+use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull, morph};
 
 /// Vertex stage data of a model.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub(crate) struct Geometry {
     /// Bounds of the clips ([`cull::pack_bounds`]), if instances can be culled.
     pub(crate) bounds: Option<Vec<u32>>,
     motion: Motion,
+    /// Deltas of morph targets.
+    morphs: Option<wgpu::TextureView>,
     /// Pipeline that fills a pose cache; created when a crowd first needs it.
     fill: OnceLock<Fill>,
 }
@@ -85,8 +88,8 @@ impl Geometry {
         consistent(meta).map_err(|reason| Error::model(&meta.name, reason))?;
         allowed(&device.limits(), meta, variant, materials)?;
 
-        let mesh = load(meta, &model.mesh)?;
-        let part = |range: ByteRange| slice(meta, &mesh, range, "mesh.bin");
+        let bytes = load(meta, &model.mesh)?;
+        let part = |range: ByteRange| slice(meta, &bytes, range, "mesh.bin");
         let (vertices, indices, clips) = (part(meta.mesh.vertices)?, part(meta.mesh.indices)?, part(meta.mesh.clips)?);
         let animation = load(meta, &model.animation)?;
         let level = model.animation.levels.first().copied().unwrap_or_default();
@@ -110,7 +113,8 @@ impl Geometry {
         let motion = match poses {
             Some(poses) => Motion::Computed(poses),
             None => {
-                let records = variant.clip_texture.then(|| words_texture(device, queue, clips));
+                let records =
+                    variant.clip_texture.then(|| words_texture(device, queue, "gpuskin clips", CLIPS_ACROSS, clips));
                 Motion::Texture(animation_texture(device, queue, meta, texels)?, records, OnceLock::new())
             }
         };
@@ -125,9 +129,26 @@ impl Geometry {
         let coarser = meta.mesh.levels.iter().map(|level| level.parts.iter().map(range).collect());
         let lods = std::iter::once(finest.collect()).chain(coarser).collect();
         let errors = std::iter::once(0.0).chain(meta.mesh.levels.iter().map(|level| level.error)).collect();
+        let morphs = meta.mesh.morphs;
+        let morphs = (morphs.len > 0).then(|| slice(meta, &bytes, morphs, "mesh.bin")).transpose()?;
+        let deltas = |bytes| words_texture(device, queue, "gpuskin morph targets", morph::ACROSS as u32, bytes);
+        let morphs = morphs.map(deltas);
         let fill = OnceLock::new();
         let constants = uniform;
-        Ok(Self { variant, vertex_count, constants, mesh, index_format, parts, lods, errors, bounds, motion, fill })
+        Ok(Self {
+            variant,
+            vertex_count,
+            constants,
+            mesh,
+            index_format,
+            parts,
+            lods,
+            errors,
+            bounds,
+            motion,
+            morphs,
+            fill,
+        })
     }
 
     /// Pose pass of the model; `None` if it has an animation texture.
@@ -213,13 +234,18 @@ impl Geometry {
             (LIST_BINDING, wgpu::BindingResource::Buffer(list)),
             (PLAYBACKS_BINDING, wgpu::BindingResource::Buffer(playbacks)),
         ];
-        let entries = resources.into_iter().chain(previous);
+        let entries = resources.into_iter().chain(previous).chain(self.morphs());
         let entries: Vec<_> = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin model with a palette"),
             layout: layouts.model(self.variant),
             entries: &entries,
         })
+    }
+
+    /// Binding of the deltas of morph targets.
+    fn morphs(&self) -> Option<(u32, wgpu::BindingResource<'_>)> {
+        self.morphs.as_ref().map(|morphs| (MORPHS_BINDING, wgpu::BindingResource::TextureView(morphs)))
     }
 
     /// Creates the model's bind group with drawn poses and the places of a list of instances in them.
@@ -233,7 +259,7 @@ impl Geometry {
         let size = wgpu::BufferSize::new(PLACES_BYTES);
         let places = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: places, offset: 0, size });
         let resources = [wgpu::BindingResource::TextureView(poses), self.mesh.constants(), places];
-        let entries = [ANIMATION_BINDING, MODEL_BINDING, POSES_BINDING].into_iter().zip(resources);
+        let entries = [ANIMATION_BINDING, MODEL_BINDING, POSES_BINDING].into_iter().zip(resources).chain(self.morphs());
         let entries: Vec<_> = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin model with drawn poses"),
@@ -287,6 +313,7 @@ impl Geometry {
             (MODEL_BINDING, Some(self.mesh.constants())),
             (FIELD_BINDING, field.map(wgpu::Buffer::as_entire_binding)),
             (CLIPS_BINDING, clips.map(wgpu::BindingResource::TextureView)),
+            (MORPHS_BINDING, self.morphs.as_ref().filter(|_| field.is_some()).map(wgpu::BindingResource::TextureView)),
         ];
         let entry = |(binding, resource): (u32, Option<_>)| Some(wgpu::BindGroupEntry { binding, resource: resource? });
         let entries: Vec<_> = resources.into_iter().filter_map(entry).collect();

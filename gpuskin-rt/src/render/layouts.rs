@@ -7,8 +7,8 @@ use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING, TextureSet};
 use crate::shader::{
     ANIMATION_BINDING, CLIPS_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING,
-    MODEL_BINDING, MODEL_BYTES, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION,
-    PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
+    MODEL_BINDING, MODEL_BYTES, MORPHS_BINDING, MorphUse, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES,
+    PLAYBACK_LOCATION, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
 };
 use std::sync::OnceLock;
 
@@ -23,13 +23,14 @@ pub(crate) struct Layouts {
     model: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
     /// Layouts for the pass that draws poses from an animation texture, by the same index. Created on first use.
     frames: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
-    /// Layout for models whose poses a pass draws into a texture.
-    posed: wgpu::BindGroupLayout,
-    /// Layouts for fields, by the same index as `model`. Created on first use.
-    field: [OnceLock<wgpu::BindGroupLayout>; TEXTURES],
+    /// Layouts for models whose poses a pass draws into a texture: without and with morph targets. Created on first
+    /// use.
+    posed: [OnceLock<wgpu::BindGroupLayout>; 2],
+    /// Layouts for fields, by the same index as `model`, without and with morph targets. Created on first use.
+    field: [[OnceLock<wgpu::BindGroupLayout>; TEXTURES]; 2],
     /// Layout for models with a palette. Created on first use, because not every device supports
-    /// it. Without and with transforms of the previous frame.
-    palette: [OnceLock<wgpu::BindGroupLayout>; 2],
+    /// it. Without and with transforms of the previous frame, without and with morph targets.
+    palette: [[OnceLock<wgpu::BindGroupLayout>; 2]; 2],
     /// Layout for all crowds of a batch. Created on first use, for the same reason.
     batch: OnceLock<wgpu::BindGroupLayout>,
     device: wgpu::Device,
@@ -49,7 +50,7 @@ impl Layouts {
             lit_view: features.map(|features| layout("gpuskin lit view", &lit_view(features))),
             model: Default::default(),
             frames: Default::default(),
-            posed: layout("gpuskin model with drawn poses", &posed_entries()),
+            posed: Default::default(),
             field: Default::default(),
             palette: Default::default(),
             batch: OnceLock::new(),
@@ -73,13 +74,19 @@ impl Layouts {
     }
 
     pub(crate) fn model(&self, variant: Variant) -> &wgpu::BindGroupLayout {
+        let morphs = usize::from(variant.morphs != MorphUse::None);
         if variant.is_posed() {
-            return &self.posed;
+            return self.posed[morphs].get_or_init(|| {
+                self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                    label: Some("gpuskin model with drawn poses"),
+                    entries: &posed_entries(variant),
+                })
+            });
         }
         if !variant.encoding.needs_compute() {
             return self.frames(variant);
         }
-        self.palette[usize::from(variant.previous_transforms)].get_or_init(|| {
+        self.palette[morphs][usize::from(variant.previous_transforms)].get_or_init(|| {
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin model with a palette"),
                 entries: &model_layout_entries(variant),
@@ -119,10 +126,12 @@ impl Layouts {
 
     /// Layout of a model with a field; `None` if the model's poses are not in a texture.
     pub(crate) fn field(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
-        let layout = self.field.get(kind(variant))?.get_or_init(|| {
+        let morphs = usize::from(variant.morphs != MorphUse::None);
+        let layout = self.field[morphs].get(kind(variant))?.get_or_init(|| {
             let uniform = uniform(size_of::<FieldUniform>() as u64, false);
             let mut entries = frame_entries(variant, wgpu::ShaderStages::VERTEX);
             entries.push(entry(FIELD_BINDING, wgpu::ShaderStages::VERTEX, uniform));
+            entries.extend(morphs_entry(variant));
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin field"),
                 entries: &entries,
@@ -168,7 +177,7 @@ impl Layouts {
 /// ```
 pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry> {
     if variant.is_posed() {
-        return posed_entries().into();
+        return posed_entries(variant);
     }
     let vertex = wgpu::ShaderStages::VERTEX;
     if !variant.encoding.needs_compute() {
@@ -182,7 +191,13 @@ pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry>
         entry(PLAYBACKS_BINDING, vertex, storage(true, false)),
     ];
     entries.extend(variant.previous_transforms.then(|| entry(PREVIOUS_BINDING, vertex, storage(true, false))));
+    entries.extend(morphs_entry(variant));
     entries
+}
+
+/// Entry of the deltas of morph targets, if the model has any.
+fn morphs_entry(variant: Variant) -> Option<wgpu::BindGroupLayoutEntry> {
+    (variant.morphs != MorphUse::None).then(|| entry(MORPHS_BINDING, wgpu::ShaderStages::VERTEX, WORDS))
 }
 
 /// Entries of a model with its animation texture.
@@ -196,15 +211,17 @@ fn frame_entries(variant: Variant, visibility: wgpu::ShaderStages) -> Vec<wgpu::
 }
 
 /// Entries of a model whose poses a pass draws into a texture.
-fn posed_entries() -> [wgpu::BindGroupLayoutEntry; 3] {
+fn posed_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry> {
     let vertex = wgpu::ShaderStages::VERTEX;
     let (sample_type, view_dimension) = (wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2Array);
     let poses = wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false };
-    [
+    let mut entries = vec![
         entry(ANIMATION_BINDING, vertex, poses),
         entry(MODEL_BINDING, vertex, uniform(MODEL_BYTES, false)),
         entry(POSES_BINDING, vertex, uniform(size_of::<PosePlaces>() as u64, true)),
-    ]
+    ];
+    entries.extend(morphs_entry(variant));
+    entries
 }
 
 /// Type and dimension of the animation texture of a variant.

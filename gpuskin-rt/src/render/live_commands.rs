@@ -4,7 +4,7 @@ use super::crowd_core::CrowdState;
 use super::layer_commands::local_poses;
 use super::live::check;
 use super::{Crowd, Error, InstanceId, StaleId};
-use crate::LiveBones;
+use crate::{LiveBones, Morph, MorphWeightError};
 
 impl<M> Crowd<M> {
     /// Shows bones computed by the game on one instance, over its clip and layers: a ragdoll, a
@@ -29,6 +29,22 @@ impl<M> Crowd<M> {
         layers.live.set(&self.core.device, pose, &bones);
         layers.change(instances, slot, time, |set| set.set_live_bones(&bones, pose, seconds, time));
         Ok(())
+    }
+
+    /// Sets the weights of an instance's morph targets, over its clip and layers: lip synchronisation, a face that the
+    /// game animates. Targets that are not listed get the weight 0. The weights fade in over `seconds`, and
+    /// [`Crowd::release_live_bones`] fades back to the clip.
+    ///
+    /// They take the place of other live bones of the instance: a game that sets both writes the weights into its
+    /// bones by [`Metadata::write_morphs`](crate::Metadata::write_morphs).
+    ///
+    /// # Errors
+    /// As [`Crowd::set_live_bones`], and if a target does not exist.
+    pub fn set_morphs(&self, id: InstanceId, weights: &[(Morph<M>, f32)], seconds: f32) -> Result<(), Error> {
+        let mut bones = vec![[[f32::NAN; 4]; 3]; self.meta.bones.len()];
+        let wrong = |e: MorphWeightError| Error::Argument { model: self.meta.name.to_string(), reason: e.to_string() };
+        self.meta.write_morphs(weights, &mut bones).map_err(wrong)?;
+        self.set_live_bones(id, LiveBones::Model(&bones), seconds)
     }
 
     /// Updates the live bones of many instances, one instance after the other in `bones`. Has the

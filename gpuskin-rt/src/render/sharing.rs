@@ -9,6 +9,7 @@ use super::geometry::Geometry;
 use super::palette::{MATRIX_BYTES, PoseEvaluator};
 use crate::cache::{self, CACHED_VERTEX_BYTES, FILL_GROUP_SIZE};
 use crate::playback::{clamped_offset, frame_pair};
+use crate::shader::MorphUse;
 #[cfg(feature = "testing")]
 use crate::skin::SkinnedVertex;
 use crate::{Affine3, ClipInfo, ClipRecord, FramePair, Model, Playback, Time};
@@ -51,6 +52,8 @@ pub enum CacheState {
     /// [`RendererDescriptor::motion_vectors`](super::RendererDescriptor::motion_vectors) needs the
     /// current and the previous pose.
     MotionVectors,
+    /// Instances do not share poses: the model has morph targets.
+    Morphs,
 }
 
 impl fmt::Display for CacheState {
@@ -80,6 +83,7 @@ impl fmt::Display for CacheState {
             Self::MotionVectors => {
                 f.write_str("off, each instance plays its exact time: `RendererDescriptor::motion_vectors` is on")
             }
+            Self::Morphs => f.write_str("off, each instance plays its exact time: the model has morph targets"),
         }
     }
 }
@@ -201,6 +205,7 @@ impl SharedPoses {
         }
         let state = match geometry.bounds.as_deref().filter(|_| culls) {
             None => Err(CacheState::NotCulled),
+            Some(_) if geometry.variant.morphs != MorphUse::None => Err(CacheState::Morphs),
             Some(_) if poses.pose_times() > 1 => Err(CacheState::MotionVectors),
             Some(bounds) => Ok(bounds),
         };

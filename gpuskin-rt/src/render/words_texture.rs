@@ -1,14 +1,18 @@
-//! Textures of words: records and bounds of clips that do not fit uniform buffers.
+//! Textures of words: records and bounds of clips that do not fit uniform buffers, and deltas of morph targets.
 
-use crate::shader::CLIPS_ACROSS;
-
-/// Creates a texture of words, four per texel, in rows of [`CLIPS_ACROSS`] texels.
-pub(crate) fn words_texture(device: &wgpu::Device, queue: &wgpu::Queue, bytes: &[u8]) -> wgpu::TextureView {
-    const ROW: usize = CLIPS_ACROSS as usize * 16;
-    let height = bytes.len().div_ceil(ROW).max(1);
-    let size = wgpu::Extent3d { width: CLIPS_ACROSS, height: height as u32, depth_or_array_layers: 1 };
+/// Creates a texture of words, four per texel, in rows of `across` texels.
+pub(crate) fn words_texture(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    label: &str,
+    across: u32,
+    bytes: &[u8],
+) -> wgpu::TextureView {
+    let row = across as usize * 16;
+    let height = bytes.len().div_ceil(row).max(1);
+    let size = wgpu::Extent3d { width: across, height: height as u32, depth_or_array_layers: 1 };
     let texture = device.create_texture(&wgpu::TextureDescriptor {
-        label: Some("gpuskin clips"),
+        label: Some(label),
         size,
         mip_level_count: 1,
         sample_count: 1,
@@ -18,8 +22,8 @@ pub(crate) fn words_texture(device: &wgpu::Device, queue: &wgpu::Queue, bytes: &
         view_formats: &[],
     });
     let mut rows = bytes.to_vec();
-    rows.resize(height * ROW, 0);
-    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(ROW as u32), rows_per_image: None };
+    rows.resize(height * row, 0);
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row as u32), rows_per_image: None };
     queue.write_texture(texture.as_image_copy(), &rows, layout, size);
     texture.create_view(&wgpu::TextureViewDescriptor::default())
 }

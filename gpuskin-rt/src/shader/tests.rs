@@ -30,11 +30,13 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 .filter(|v| !v.array && !v.encoding.needs_compute())
                 .map(|variant| (format!("field of {variant:?}"), drawn(variant, InstanceSource::Field))),
         )
-        .chain(Variant::all().filter(|v| v.encoding.needs_compute()).flat_map(|variant| {
-            let cached = (format!("cached crowd of {variant:?}"), drawn(variant, InstanceSource::Cached));
-            let batched = (format!("batch of {variant:?}"), drawn(variant, InstanceSource::Batch));
-            [cached, batched, (format!("cache fill of {variant:?}"), cache::fill(variant))]
-        }))
+        .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::None).flat_map(
+            |variant| {
+                let cached = (format!("cached crowd of {variant:?}"), drawn(variant, InstanceSource::Cached));
+                let batched = (format!("batch of {variant:?}"), drawn(variant, InstanceSource::Batch));
+                [cached, batched, (format!("cache fill of {variant:?}"), cache::fill(variant))]
+            },
+        ))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
         .chain(SCOPES.into_iter().flat_map(|scope| {
             [("cull", cull::cull(scope)), ("reveal", cull::reveal(scope)), ("arguments", cull::arguments(scope))]
@@ -445,7 +447,8 @@ fn vertex_input_has_all_words_of_vertex_and_instance() {
         let instance = (PLACE_ATTRIBUTES + PLAYBACK_ATTRIBUTES) as usize;
         let palette = variant.encoding.needs_compute();
         let previous = if variant.previous_transforms { PLACE_ATTRIBUTES as usize } else { 0 };
-        assert_eq!(members.len(), words.len() + 1 + if palette { 0 } else { instance + previous });
+        let number = usize::from(variant.morphs == MorphUse::Applied);
+        assert_eq!(members.len(), words.len() + 1 + number + if palette { 0 } else { instance + previous });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }
 }

@@ -114,6 +114,11 @@ pub fn every_variant_matches_cpu_reference() {
             let mirrored = seed % 2 == 1;
             let mut test = match variant.clip_texture {
                 true => model_of_many_clips(variant.encoding, variant.vertex, 1_100, variant.array),
+                false if variant.morphs == shader::MorphUse::Applied => {
+                    let mut random = Random(seed);
+                    let recipe = Recipe::random(&mut random, variant.encoding, variant.vertex, 40);
+                    recipe.with_morphs(&mut random).build(|_, _| Pose::random(&mut random, mirrored))
+                }
                 false => model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored),
             };
             test.model.meta.normals = variant.normals;

@@ -289,6 +289,7 @@ fn figure() -> TestModel {
         width: 64,
         vertices,
         indices,
+        morphs: Vec::new(),
         materials: vec![plain([0.8, 0.35, 0.2, 1.0])],
         textures: Vec::new(),
     };

@@ -21,6 +21,53 @@ fn model(encoding: Encoding, bones: u32) -> TestModel {
     recipe.build(|_, _| Pose::REST)
 }
 
+/// A model whose vertices the translations of its bones move by morph targets, too.
+fn morphed_model(bones: u32) -> TestModel {
+    let format = VertexFormat { packing: Packing::Wide, tangent: false, color: false };
+    let mut random = Random(11);
+    let mut recipe = Recipe::random(&mut random, Encoding::LocalPacked, format, bones).with_morphs(&mut random);
+    recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
+    recipe.build(|_, _| Pose::REST)
+}
+
+/// Weights that the game sets are those of live bones, and the clip's come back.
+pub fn morph_weights_of_the_game_are_drawn() {
+    const BONES: u32 = 4;
+    let mut test = morphed_model(BONES);
+    let bone = |i: u32| BoneInfo { name: format!("bone {i}").into(), parent: None, bind: [[0.0; 4]; 3] };
+    test.model.meta.bones = (0..BONES).map(bone).collect();
+    let of_bone_3 = |axis: u32| MorphInfo { name: format!("{axis}").into(), bone: 3, axis, scale: 0.5 };
+    test.model.meta.morphs = (0..3).map(of_bone_3).collect();
+    let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");
+    let mut renderer = renderer(&gpu);
+    let crowds: Vec<Crowd<Dynamic>> =
+        (0..3).map(|_| Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap()).collect();
+    let mut pictures = Vec::new();
+    for (i, crowd) in crowds.iter().enumerate() {
+        let id = crowd.spawn(standing(0));
+        crowd.set_paused(id, true).unwrap();
+        let weights = [(Morph::new(0), 0.8), (Morph::new(2), -0.4)];
+        if i == 1 {
+            crowd.set_morphs(id, &weights, 0.0).unwrap();
+            let wrong = crowd.set_morphs(id, &[(Morph::new(3), 1.0)], 0.0).unwrap_err().to_string();
+            assert!(wrong.contains("morph target 3") && wrong.contains("has 3"), "{wrong}");
+        } else if i == 2 {
+            let mut bones = vec![[[f32::NAN; 4]; 3]; BONES as usize];
+            bones[3] = [[1.0, 0.0, 0.0, 0.4], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -0.2]];
+            crowd.set_live_bones(id, LiveBones::Model(&bones), 0.0).unwrap();
+        }
+        let picture = |renderer: &mut CrowdRenderer, seconds| draw(&gpu, renderer, seconds);
+        pictures.push(picture(&mut renderer, 1.0).pixels);
+        if i == 1 {
+            crowd.release_live_bones(id, 0.0).unwrap();
+            assert_eq!(picture(&mut renderer, 2.0).pixels, pictures[0], "the clip's weights are back");
+        }
+        crowd.clear();
+    }
+    assert_ne!(pictures[0], pictures[1]);
+    assert_eq!(pictures[1], pictures[2]);
+}
+
 /// Returns a random transform; its quaternion is not normalised.
 fn local(random: &mut Random) -> LocalTransform {
     let rotation = (random.direction() * 0.7).extend(random.within(-1.0, 1.0));
@@ -109,8 +156,8 @@ fn compare(gpu: &Gpu, test: &TestModel, frames: &[CaptureFrame<'_>]) -> (f32, f3
 pub fn layers_and_live_bones_match_cpu_reference() {
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         // Hierarchies that fit workgroup memory, and larger ones.
-        for (seed, bones) in (0..).zip([1, 40, 252, 253]) {
-            let test = model(Encoding::LocalPacked, bones);
+        for (seed, (bones, morphs)) in (0..).zip([(1, false), (40, false), (252, false), (253, false), (40, true)]) {
+            let test = if morphs { morphed_model(bones) } else { model(Encoding::LocalPacked, bones) };
             let random = &mut Random(seed);
             let nodes = test.tracks().node_count();
             let mut locals: Vec<_> = (0..nodes).map(|_| local(random)).collect();

@@ -32,6 +32,7 @@ fn square(encoding: Encoding, format: VertexFormat, colors: [Vec4; 2], material:
         normals: Normals::Cofactor,
         width: 64,
         vertices: [below, above].concat(),
+        morphs: Vec::new(),
         indices: (0..6).collect(),
         materials: vec![material],
         textures: Vec::new(),

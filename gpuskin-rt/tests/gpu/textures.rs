@@ -58,6 +58,7 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         width: 64,
         vertices: vec![vertex(0.0, 0.0), vertex(1.0, 0.0), vertex(1.0, 1.0), vertex(0.0, 1.0)],
         indices: vec![0, 1, 2, 0, 2, 3],
+        morphs: Vec::new(),
         materials: vec![material],
         textures,
     };

@@ -53,6 +53,7 @@ fn metadata() -> Metadata {
         bones: vec![bone("Hips", None), bone("Spine", Some(0)), bone("Lost", Some(9))].into(),
         events: vec![].into(),
         masks: vec![].into(),
+        morphs: vec![].into(),
         parts: vec![].into(),
         mesh: MeshInfo {
             format: VertexFormat { packing: Packing::Full, tangent: false, color: false },
@@ -64,6 +65,7 @@ fn metadata() -> Metadata {
             clips: Default::default(),
             parts: vec![].into(),
             levels: vec![].into(),
+            morphs: Default::default(),
             rest: None,
         },
         materials: vec![Material {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use glam::{DMat4, DVec3};
 
 use super::skeleton::Skeleton;
-use crate::model::Model;
+use crate::model::{Model, Primitive};
 use crate::pose_extent::rest_diagonal;
 use crate::sample::Sampler;
 use crate::vector_math::{Columns, Lanes, add_lanes, dot_lanes, transform};
@@ -58,6 +58,13 @@ fn around_sockets(model: &Model) -> Vec<(usize, DVec3)> {
     vertices
 }
 
+/// Returns the greatest number of morph targets that move one vertex.
+fn overlap(model: &Model) -> usize {
+    let of_vertex = |p: &Primitive, v: usize| p.targets.iter().filter(|t| t.positions[v] != DVec3::ZERO).count();
+    let all = model.primitives.iter().flat_map(|p| (0..p.positions.len()).map(move |v| of_vertex(p, v)));
+    all.max().unwrap_or(0)
+}
+
 impl Samples {
     pub(super) fn new(model: &Model) -> Self {
         let directions: Vec<DVec3> = (0..27)
@@ -95,6 +102,11 @@ impl Samples {
                 &least,
                 model.primitives[i].influences.of(v).iter().map(|&(bone, w)| (usize::from(bone), w)),
             );
+        }
+        // Translations that are weights: an error moves vertices as much, and those of several targets add up.
+        let gain = (8.0 * overlap(model) as f64).sqrt();
+        for bone in model.bones.len() - model.morph_bones..model.bones.len() {
+            samples.push(DVec3::ZERO, &least, std::iter::once((bone, gain)));
         }
         for (bone, p) in around_sockets(model) {
             samples.push(p, &least, std::iter::once((bone, 1.0)));

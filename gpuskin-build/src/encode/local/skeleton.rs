@@ -75,9 +75,11 @@ impl Skeleton {
         let mut joints = Vec::new();
         let root = NodeOffset { joint: None, below: model.root };
         let mut places = vec![root; model.nodes.len()];
+        let nowhere = NodeOffset { joint: None, below: DMat4::IDENTITY };
         for &node in model.order.iter().filter(|n| needed[**n]) {
             let parent = model.nodes[node].parent;
-            let mut place = parent.map_or(root, |p| places[p]);
+            let outside = if model.has_weights(node) { nowhere } else { root };
+            let mut place = parent.map_or(outside, |p| places[p]);
             if !moved[node] {
                 place.below *= matrix(&model.nodes[node].local);
                 places[node] = place;
@@ -120,7 +122,7 @@ impl Skeleton {
     pub(super) fn pose(&self, model: &Model, curves: &ClipCurves<'_>, root: Option<&DMat4>, time: f64) -> Vec<Trs> {
         let root = root.and_then(affine::similarity);
         let own = |joint: &Joint| match (&root, joint.parent) {
-            (Some(root), None) => root.of(&joint.at(model, curves, time)),
+            (Some(root), None) if !joint.has_weights(model) => root.of(&joint.at(model, curves, time)),
             _ => joint.at(model, curves, time),
         };
         self.joints.iter().map(own).collect()
@@ -159,6 +161,11 @@ impl Skeleton {
 }
 
 impl Joint {
+    /// Whether the translation has weights of morph targets.
+    fn has_weights(&self, model: &Model) -> bool {
+        matches!(self.motion, JointMotion::Follows { node, .. } if model.has_weights(node))
+    }
+
     fn at(&self, model: &Model, curves: &ClipCurves<'_>, time: f64) -> Trs {
         let (node, above) = match self.motion {
             JointMotion::Still => return self.rest,

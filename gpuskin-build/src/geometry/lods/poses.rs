@@ -33,14 +33,17 @@ fn pose_times(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
 pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> LodPoses {
     let skinned = |(clip, seconds): PoseTime<'_>| {
         let bones = Sampler::new(model, clip).skin_matrices(seconds);
-        let at = |vertex: &gpuskin_rt::internals::vertex::Vertex| {
-            let p = vertex.position.as_dvec3();
+        let at = |(index, vertex): (usize, &gpuskin_rt::internals::vertex::Vertex)| {
+            let weight = |row: u32| bones[row as usize / 3][row as usize % 3][3];
+            let deltas = geometry.morphs.of(index).iter();
+            let moved = deltas.map(|delta| delta.position.as_dvec3() * weight(delta.row));
+            let p = vertex.position.as_dvec3() + moved.sum::<DVec3>();
             let moved = |m: &Rows| DVec3::from(m.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]));
             let influences = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);
             let parts = influences.map(|(&bone, weight)| moved(&bones[bone as usize]) * f64::from(weight));
             parts.sum::<DVec3>().as_vec3()
         };
-        geometry.vertices.iter().map(at).collect()
+        geometry.vertices.iter().enumerate().map(at).collect()
     };
     pose_times(model, geometry.vertices.len()).into_iter().map(skinned).collect()
 }

@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
+use gpuskin_rt::internals::morph::MorphLists;
+use gpuskin_rt::internals::skin::SkinnedVertex;
 use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::internals::{Data, InstanceRecord, MaskInfo, Time, skin};
 
@@ -56,8 +58,10 @@ impl Surface {
         let meta = model.meta();
         let (texels, vertices) = (model.baked.texels(&model.runtime), model.baked.vertices(&model.runtime));
         let records = &model.baked.trace().plan.records;
-        let painted = |vertex: &Vertex| {
-            let skinned = skin::skin_vertex(&texels, records, instance, Time::ZERO, vertex, meta.normals);
+        let morphs = model.baked.morphs(&model.runtime);
+        let mesh = (&vertices[..], &MorphLists::new(&morphs));
+        let skinned = skin::skin_vertices(&texels, records, instance, Time::ZERO, mesh, meta.normals);
+        let painted = |(vertex, skinned): (&Vertex, &SkinnedVertex)| {
             let influences = vertex.joints.into_iter().zip(vertex.weights);
             let weight: f32 = influences.filter(|(bone, _)| mask.contains(*bone as usize)).map(|(_, w)| w).sum();
             let [r, g, b, alpha] = PAINT;
@@ -67,7 +71,7 @@ impl Surface {
                 color: [r, g, b, alpha * weight.clamp(0.0, 1.0)],
             }
         };
-        let vertices = vertices.iter().map(painted).collect();
+        let vertices = vertices.iter().zip(&skinned).map(painted).collect();
         Self { vertices, indices: indices(model, lod) }
     }
 }

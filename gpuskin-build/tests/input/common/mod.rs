@@ -143,8 +143,14 @@ pub fn check(model: &Model) {
             list.iter().for_each(|(bone, _)| used[usize::from(*bone)] = true);
         }
     }
+    let of_bones = model.bones.len() - model.morph_bones;
+    for track in &model.morph_tracks {
+        assert!(track.axis < 3 && track.bone >= of_bones && track.scale > 0.0);
+        assert!(track.target < model.nodes[track.node].weights.len());
+        used[track.bone] = true;
+    }
     let needed = used.iter().zip(&model.bones).all(|(used, bone)| *used || model.sockets.contains(&bone.node));
-    assert!(needed, "a bone has neither vertices nor a socket");
+    assert!(needed, "a bone has neither vertices nor a socket nor a morph target");
     for m in &model.materials {
         assert!(m.base_color_texture.is_none_or(|t| t.image < model.images.len()));
     }

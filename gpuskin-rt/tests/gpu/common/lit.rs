@@ -139,6 +139,7 @@ pub fn recipe(vertices: Vec<Vertex>, indices: Vec<u32>, tangent: bool, material:
         normals: Normals::Cofactor,
         width: 64,
         vertices,
+        morphs: Vec::new(),
         indices,
         materials: vec![material],
         textures: Vec::new(),

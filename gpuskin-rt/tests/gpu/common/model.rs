@@ -2,6 +2,7 @@
 
 use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::encoding::{fixed16, packed, vat};
+use gpuskin_rt::internals::morph::{MorphDelta, MorphLists};
 use gpuskin_rt::internals::vertex::{Vertex, pack};
 use gpuskin_rt::internals::*;
 use half::f16;
@@ -40,6 +41,8 @@ pub struct Recipe {
     pub normals: Normals,
     pub width: u32,
     pub vertices: Vec<Vertex>,
+    /// Deltas of morph targets of each vertex; none at all if empty.
+    pub morphs: Vec<Vec<MorphDelta>>,
     pub indices: Vec<u32>,
     pub materials: Vec<Material>,
     /// Each texture with the bytes of its mip levels per format.
@@ -60,10 +63,24 @@ impl Recipe {
             normals: Normals::Cofactor,
             width: 64,
             vertices,
+            morphs: Vec::new(),
             indices: (0..150).collect(),
             materials: vec![plain([1.0; 4])],
             textures: Vec::new(),
         }
+    }
+
+    /// Adds deltas of none to six morph targets to each vertex.
+    pub fn with_morphs(mut self, random: &mut Random) -> Self {
+        let bones = self.bones;
+        let mut delta = |_| MorphDelta {
+            row: random.below(3 * bones),
+            position: random.vector() * 0.3,
+            normal: random.vector() * 0.1,
+            tangent: random.vector() * 0.1,
+        };
+        self.morphs = (0..self.vertices.len()).map(|i| (0..i % 7).map(&mut delta).collect()).collect();
+        self
     }
 
     /// Builds the model. `bone(frame, bone)` returns a skinning matrix: rotation, shear,
@@ -158,6 +175,11 @@ impl Recipe {
             self.indices.iter().flat_map(|i| (*i as u16).to_le_bytes()).collect()
         };
         let index_range = add(&index_bytes);
+        let morphs = match self.morphs.is_empty() {
+            true => Vec::new(),
+            false => MorphLists::pack(self.morphs.iter().map(Vec::as_slice)),
+        };
+        let morph_range = add(bytemuck::cast_slice(&morphs));
         for word in mesh.iter().chain(&animation).chain(self.materials.iter().flat_map(|m| m.name.as_bytes())) {
             hash.0 = hash.0.wrapping_add(u64::from(*word));
             hash.bits();
@@ -203,6 +225,7 @@ impl Recipe {
                 bones: vec![].into(),
                 events: vec![].into(),
                 masks: masks.into(),
+                morphs: vec![].into(),
                 parts: vec![].into(),
                 mesh: MeshInfo {
                     format: self.format,
@@ -214,6 +237,7 @@ impl Recipe {
                     clips: clip_range,
                     parts: parts.into(),
                     levels: vec![].into(),
+                    morphs: morph_range,
                     rest: None,
                 },
                 materials: self.materials.into(),
@@ -226,7 +250,7 @@ impl Recipe {
             textures: self.textures.iter().flat_map(|(_, files)| files).map(|levels| payload(levels)).collect(),
             others: vec![].into(),
         };
-        TestModel { model, animation, words, records }
+        TestModel { model, animation, words, morphs, records }
     }
 }
 
@@ -235,6 +259,7 @@ pub struct TestModel {
     pub model: Model,
     animation: Vec<u8>,
     words: Vec<Vec<u32>>,
+    morphs: Vec<u32>,
     pub records: Vec<ClipRecord>,
 }
 
@@ -249,10 +274,9 @@ impl TestModel {
     pub fn on_cpu_from(&self, texels: &Texels<'_>, instance: &InstanceRecord, now: Time) -> Vec<skin::SkinnedVertex> {
         let meta = &self.model.meta;
         let vertex = |words: &Vec<u32>| vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
-        self.words
-            .iter()
-            .map(|w| skin::skin_vertex(texels, &self.records, instance, now, &vertex(w), meta.normals))
-            .collect()
+        let vertices: Vec<Vertex> = self.words.iter().map(vertex).collect();
+        let mesh = (&vertices[..], &MorphLists::new(&self.morphs));
+        skin::skin_vertices(texels, &self.records, instance, now, mesh, meta.normals)
     }
 
     /// Returns all vertices of an instance of a `local-packed` model including layers and live
@@ -263,11 +287,13 @@ impl TestModel {
         let shown = record.pose_blend(&self.records, now);
         let over = frame.layers.unwrap_or_default().sample(&self.records, frame.live, now);
         let bones = self.tracks().pose_over(shown, &over);
-        let vertex = |words: &Vec<u32>| {
+        let morphs = MorphLists::new(&self.morphs);
+        let vertex = |(index, words): (usize, &Vec<u32>)| {
             let vertex = vertex::unpack(words, meta.mesh.format, &meta.mesh.range);
+            let vertex = skin::morphed(&bones, &morphs, index, &vertex);
             skin::in_world(record, skin::skin(&skin::blend(&bones, &vertex), &vertex, meta.normals))
         };
-        self.words.iter().map(vertex).collect()
+        self.words.iter().enumerate().map(vertex).collect()
     }
 
     /// Returns the words of a `local-packed` model.

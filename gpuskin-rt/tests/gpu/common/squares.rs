@@ -49,6 +49,7 @@ pub fn square_recipe(encoding: Encoding, material: Material) -> Recipe {
         width: 64,
         vertices: vertices.to_vec(),
         indices: indices.to_vec(),
+        morphs: Vec::new(),
         materials: vec![material],
         textures: Vec::new(),
     }

@@ -1,0 +1,47 @@
+// Morph targets of bones: deltas per vertex, and weights in the translations of bones. CPU reference:
+// gpuskin-rt/src/morph.rs, which documents the layout.
+
+const gpuskin_morphs_across: u32 = 1024u;
+const gpuskin_most_deltas: u32 = 1024u;
+
+fn gpuskin_morph_texel(index: u32) -> vec4<u32> {
+    let texel = vec2<u32>(index % gpuskin_morphs_across, index / gpuskin_morphs_across);
+    return textureLoad(gpuskin_morph_lists, texel, 0);
+}
+
+// Factor of an exponent.
+fn gpuskin_morph_factor(exponent: u32) -> f32 {
+    return bitcast<f32>((exponent + 87u) << 23u);
+}
+
+// Signed numbers in the upper bits, as -1..1; right: 32 minus the number of bits.
+fn gpuskin_high_snorms(words: vec3<u32>, right: u32, top: f32) -> vec3<f32> {
+    return max(vec3<f32>(bitcast<vec3<i32>>(words) >> vec3<u32>(right)) / top, vec3<f32>(-1.0));
+}
+
+// Vertex before skinning.
+fn gpuskin_morphed(input: GpuskinInput, pose: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinVertex {
+    var morphed = vertex;
+    var at = gpuskin_morph_texel(input.vertex >> 2u)[input.vertex & 3u];
+    if (at == 0u) {
+        return morphed;
+    }
+    for (var i = 0u; i < gpuskin_most_deltas; i++) {
+        let words = gpuskin_morph_texel(at + i);
+        let weight = gpuskin_bone_translation(pose, (words.y >> 16u) & 0xfffu);
+        if (weight != 0.0) {
+            let of_position = weight * gpuskin_morph_factor(words.w >> 26u);
+            let of_others = weight * gpuskin_morph_factor((words.y >> 28u) | (((words.w >> 24u) & 3u) << 4u));
+            let position = vec3<u32>(words.x << 16u, words.x, words.y << 16u);
+            let normal = vec3<u32>(words.z) << vec3<u32>(22u, 12u, 2u);
+            let tangent = vec3<u32>(words.w) << vec3<u32>(24u, 16u, 8u);
+            morphed.position += gpuskin_high_snorms(position, 16u, 32767.0) * of_position;
+            morphed.normal += gpuskin_high_snorms(normal, 22u, 511.0) * of_others;
+            morphed.tangent += vec4<f32>(gpuskin_high_snorms(tangent, 24u, 127.0) * of_others, 0.0);
+        }
+        if (((words.z >> 30u) & 1u) != 0u) {
+            break;
+        }
+    }
+    return morphed;
+}
