@@ -1,7 +1,7 @@
 //! Measures the promises of this project, each compared with its baseline in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [models] [material] [moving] [flock] [fill] [foxes] [million]
+//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [morphs] [models] [material] [moving] [flock] [fill] [foxes] [million]
 //!               [--manifest FILE] [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
 //! ```
 
@@ -55,7 +55,7 @@ pub(crate) struct Options {
     svg: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 17] = [
+const SECTIONS: [&str; 18] = [
     "bake",
     "textures",
     "normals",
@@ -66,6 +66,7 @@ const SECTIONS: [&str; 17] = [
     "live",
     "draw",
     "influences",
+    "morphs",
     "models",
     "material",
     "moving",
@@ -78,7 +79,7 @@ const SECTIONS: [&str; 17] = [
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, models, material, moving, flock, fill, foxes, million [default: all].
+Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, morphs, models, material, moving, flock, fill, foxes, million [default: all].
 
   --manifest FILE    manifest of the sample models
   --models FOLDER    folder of glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
@@ -130,7 +131,10 @@ fn run(options: &Options) -> Result<(), String> {
             fade::measure(&context)?;
         }
         if wanted("influences") {
-            draw::influences::measure(&context, options)?;
+            draw::tubes::influences(&context, options)?;
+        }
+        if wanted("morphs") {
+            draw::tubes::morphs(&context, options)?;
         }
         if wanted("material") {
             draw::material::measure(&context, options)?;

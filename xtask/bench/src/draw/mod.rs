@@ -9,7 +9,7 @@
 mod fixed;
 pub(crate) mod flock;
 mod gpu;
-pub(crate) mod influences;
+
 pub(crate) mod material;
 pub(crate) mod models;
 pub(crate) mod moving;
@@ -19,6 +19,7 @@ mod scene;
 mod side;
 mod subjects;
 mod tube;
+pub(crate) mod tubes;
 
 use crate::Options;
 use crate::context::Context;

@@ -30,32 +30,35 @@ pub(super) fn subjects(context: &Context, options: &Options) -> Result<Vec<Subje
         all.extend(context.models.iter().cloned().zip(direct).map(|(model, direct)| Subject { model, direct }));
     }
     let vertices = if options.vertices.is_empty() { &[VERTICES][..] } else { &options.vertices };
-    let tubes: Vec<_> = vertices.iter().map(|&count| (count, InfluenceCount::Four)).collect();
+    let tubes: Vec<_> = vertices.iter().map(|&count| (count, TubeKind::Four)).collect();
     all.extend(tubes_of(&tubes)?);
     Ok(all)
 }
 
-/// Number of influences of each vertex of a tube.
+/// Kind of a tube.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum InfluenceCount {
+pub(super) enum TubeKind {
+    /// Four influences per vertex.
     Four,
+    /// Eight influences per vertex.
     Eight,
+    /// Four influences per vertex, and 50 morph targets of which each clip moves 20.
+    Morphs,
 }
 
-/// Bakes tubes of the given numbers of vertices and influences.
-pub(super) fn tubes_of(tubes: &[(u32, InfluenceCount)]) -> Result<Vec<Subject>, String> {
+/// Bakes tubes of the given numbers of vertices and kinds.
+pub(super) fn tubes_of(tubes: &[(u32, TubeKind)]) -> Result<Vec<Subject>, String> {
     let folder = std::env::temp_dir().join(format!("gpuskin-bench-tubes-{}", std::process::id()));
     let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    let baked = tubes.iter().map(|&(vertices, influences)| of_tube(&folder, vertices, influences)).collect();
+    let baked = tubes.iter().map(|&(vertices, kind)| of_tube(&folder, vertices, kind)).collect();
     std::fs::remove_dir_all(&folder).map_err(failed)?;
     baked
 }
 
-fn of_tube(folder: &Path, vertices: u32, influences: InfluenceCount) -> Result<Subject, String> {
+fn of_tube(folder: &Path, vertices: u32, kind: TubeKind) -> Result<Subject, String> {
     let file = folder.join("tube.glb");
-    std::fs::write(&file, tube::glb(vertices, influences == InfluenceCount::Eight))
-        .map_err(|e| format!("{}: {e}", file.display()))?;
+    std::fs::write(&file, tube::glb(vertices, kind)).map_err(|e| format!("{}: {e}", file.display()))?;
     let manifest = "[[model]]\nname = \"tube\"\npath = \"tube.glb\"\nencoding = \"local-packed\"\n\
                     [model.masks]\nupper = { root = \"joint 32\" }\n";
     let manifest = Manifest::parse(&folder.join("gpuskin.toml"), manifest).map_err(|findings| text(&findings))?;

@@ -3,9 +3,14 @@
 
 use serde_json::{Value, json};
 
+use super::subjects::TubeKind;
+
 const JOINTS: usize = 64;
 const SEGMENTS: usize = 24;
 const CLIPS: usize = 4;
+/// Number of morph targets, and of those that a clip moves.
+const TARGETS: usize = 50;
+const ACTIVE: usize = 20;
 /// Keys per clip, 30 per second.
 const KEYS: usize = 61;
 /// Size of the tube, in metres.
@@ -13,7 +18,8 @@ const HEIGHT: f32 = 1.8;
 const RADIUS: f32 = 0.2;
 
 /// Creates a GLB file of a tube.
-pub(super) fn glb(vertices: u32, eight: bool) -> Vec<u8> {
+pub(super) fn glb(vertices: u32, kind: TubeKind) -> Vec<u8> {
+    let (eight, morphs) = (kind == TubeKind::Eight, kind == TubeKind::Morphs);
     let rings = (vertices as usize / SEGMENTS).max(2);
     let mut file = File::default();
     let (mut positions, mut normals, mut joints, mut weights) = (vec![], vec![], vec![], vec![]);
@@ -71,9 +77,17 @@ pub(super) fn glb(vertices: u32, eight: bool) -> Vec<u8> {
         attributes["JOINTS_1"] = json!(file.accessor(&more_joints, 5121, "VEC4", more_joints.len() / 4));
         attributes["WEIGHTS_1"] = json!(file.floats("VEC4", &more_weights));
     }
+    let targets: Vec<Value> = match morphs {
+        true => (0..TARGETS).map(|target| file.target(target, &positions, &normals)).collect(),
+        false => Vec::new(),
+    };
     let words: Vec<u8> = indices.iter().flat_map(|i| i.to_le_bytes()).collect();
     let indices = file.accessor(&words, 5125, "SCALAR", indices.len());
-    file.json["meshes"] = json!([{ "primitives": [{ "attributes": attributes, "indices": indices }] }]);
+    let mut primitive = json!({ "attributes": attributes, "indices": indices });
+    if morphs {
+        primitive["targets"] = json!(targets);
+    }
+    file.json["meshes"] = json!([{ "primitives": [primitive] }]);
     let binds = file.floats("MAT4", &binds);
     file.json["skins"] = json!([{ "joints": (0..JOINTS).collect::<Vec<_>>(), "inverseBindMatrices": binds }]);
     let joint = |i: usize| {
@@ -88,7 +102,7 @@ pub(super) fn glb(vertices: u32, eight: bool) -> Vec<u8> {
     nodes.push(json!({ "name": "tube", "mesh": 0, "skin": 0 }));
     file.json["nodes"] = json!(nodes);
     file.json["scenes"] = json!([{ "nodes": [0, JOINTS] }]);
-    let clips: Vec<Value> = (0..CLIPS).map(|clip| file.clip(clip)).collect();
+    let clips: Vec<Value> = (0..CLIPS).map(|clip| file.clip(clip, morphs)).collect();
     file.json["animations"] = json!(clips);
     file.finish()
 }
@@ -130,8 +144,23 @@ impl File {
         self.accessor(&bytes, 5126, shape, values.len() / width)
     }
 
+    /// Adds a morph target: a bulge around a place on the tube, which a fifth of its vertices have. As in a face, ten
+    /// targets move a vertex.
+    fn target(&mut self, target: usize, positions: &[f32], normals: &[f32]) -> Value {
+        let middle = (target as f32 + 0.5) / TARGETS as f32 * HEIGHT;
+        let (mut moved, mut turned) = (Vec::new(), Vec::new());
+        for (position, normal) in positions.as_chunks::<3>().0.iter().zip(normals.as_chunks::<3>().0) {
+            let away = (position[1] - middle).abs() / (0.1 * HEIGHT);
+            let size = (1.0 - away).max(0.0) * 0.02;
+            moved.extend(normal.map(|n| n * size));
+            turned.extend([0.0, if size > 0.0 { (position[1] - middle).signum() * 0.1 } else { 0.0 }, 0.0]);
+        }
+        json!({ "POSITION": self.floats("VEC3", &moved), "NORMAL": self.floats("VEC3", &turned) })
+    }
+
     /// Adds a clip: a wave through all joints, with another shape in each clip.
-    fn clip(&mut self, clip: usize) -> Value {
+    /// With `morphs`, also of the weights of 20 targets.
+    fn clip(&mut self, clip: usize, morphs: bool) -> Value {
         let times: Vec<f32> = (0..KEYS).map(|key| key as f32 / 30.0).collect();
         let input = self.floats("SCALAR", &times);
         let [least, most] = [0, KEYS - 1].map(|key| key as f32 / 30.0);
@@ -149,6 +178,18 @@ impl File {
             let output = self.floats("VEC4", &rotations);
             samplers.push(json!({ "input": input, "output": output }));
             channels.push(json!({ "sampler": joint, "target": { "node": joint, "path": "rotation" } }));
+        }
+        if morphs {
+            let weight = |key: usize, target: usize| {
+                let cycle = key as f32 / (KEYS - 1) as f32 + target as f32 * 0.13;
+                let moves = (target + clip * 7) % TARGETS < ACTIVE;
+                if moves { 0.5 - 0.5 * (cycle * std::f32::consts::TAU).cos() } else { 0.0 }
+            };
+            let weights: Vec<f32> =
+                (0..KEYS).flat_map(|key| (0..TARGETS).map(move |target| weight(key, target))).collect();
+            let output = self.floats("SCALAR", &weights);
+            channels.push(json!({ "sampler": samplers.len(), "target": { "node": JOINTS, "path": "weights" } }));
+            samplers.push(json!({ "input": input, "output": output }));
         }
         json!({ "name": format!("wave {clip}"), "samplers": samplers, "channels": channels })
     }
