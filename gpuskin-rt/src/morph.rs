@@ -9,14 +9,14 @@
 //!
 //! | texels | content |
 //! |---|---|
-//! | first | a word per vertex: index of the first texel of its deltas; 0 if no target moves it |
+//! | first | a word per vertex: number of its deltas, 11 bits; index of the first one's texel, 21 bits |
 //! | rest | deltas, one per texel and pair of vertex and target |
 //!
 //! | word of a delta | from bit 0 up |
 //! |---|---|
 //! | 0 | position x, y: signed 16 bits each, -1..1 |
 //! | 1 | position z: signed 16 bits; index of the bone times 3 plus the axis: 12 bits; lower 4 bits of the exponent of normal and tangent |
-//! | 2 | normal x, y, z: signed 10 bits each, -1..1; 1 if it is the last delta of its vertex |
+//! | 2 | normal x, y, z: signed 10 bits each, -1..1 |
 //! | 3 | tangent x, y, z: signed 8 bits each; upper 2 bits of the exponent of normal and tangent; exponent of the position: 6 bits |
 //!
 //! An exponent e stands for the factor 2^(e - 40). With t the translation of the bone along the axis, a
@@ -30,8 +30,8 @@ use crate::vertex::Vertex;
 pub const ACROSS: usize = 1024;
 /// Greatest number of texels: a square that every device supports is twice as large.
 pub const MAX_TEXELS: usize = ACROSS * 2048;
-/// Greatest number of deltas of a vertex.
-pub const MAX_DELTAS: usize = 1024;
+/// Bits of the number of deltas of a vertex.
+const COUNT_BITS: u32 = 11;
 /// Exponent that stands for a factor of 1.
 const ONE: i32 = 40;
 /// Greatest exponent.
@@ -51,8 +51,8 @@ pub struct MorphDelta {
 }
 
 impl MorphDelta {
-    /// Packs the delta. `last`: whether it is the last one of its vertex.
-    pub fn pack(&self, last: bool) -> [u32; 4] {
+    /// Packs the delta.
+    pub fn pack(&self) -> [u32; 4] {
         let (of_position, position) = scaled(self.position);
         let (of_others, others) = scaled(self.normal.abs().max(self.tangent.abs()));
         let [normal, tangent] = if others == Vec3::ZERO {
@@ -66,7 +66,7 @@ impl MorphDelta {
         [
             p[0] | p[1] << 16,
             p[2] | (self.row & 0xfff) << 16 | (of_others & 15) << 28,
-            n[0] | n[1] << 10 | n[2] << 20 | u32::from(last) << 30,
+            n[0] | n[1] << 10 | n[2] << 20,
             t[0] | t[1] << 8 | t[2] << 16 | (of_others >> 4) << 24 | of_position << 26,
         ]
     }
@@ -132,11 +132,10 @@ impl<'a> MorphLists<'a> {
 
     /// Iterates over the deltas of a vertex.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = MorphDelta> + use<'a> {
-        let first = self.texels.get(vertex / 4).map_or(0, |starts| starts[vertex % 4] as usize);
-        let list = self.texels.get(first..).filter(|_| first > 0).unwrap_or_default();
-        let count = list.iter().take(MAX_DELTAS).position(|texel| texel[2] >> 30 & 1 != 0);
-        let count = count.map_or(list.len().min(MAX_DELTAS), |last| last + 1);
-        list[..count].iter().map(|texel| MorphDelta::unpack(*texel))
+        let word = self.texels.get(vertex / 4).map_or(0, |lists| lists[vertex % 4]);
+        let (count, first) = (word & ((1 << COUNT_BITS) - 1), (word >> COUNT_BITS) as usize);
+        let list = self.texels.get(first..).unwrap_or_default();
+        list.iter().take(count as usize).map(|texel| MorphDelta::unpack(*texel))
     }
 
     /// Returns a vertex before skinning. `translation`: component `row % 3` of the translation of bone `row / 3`.
@@ -151,14 +150,14 @@ impl<'a> MorphLists<'a> {
         morphed
     }
 
-    /// Makes the words of the texture from the deltas of each vertex.
+    /// Makes the words of the texture from the deltas of each vertex, at most 2,047 of a vertex, in at most
+    /// [`MAX_TEXELS`] texels.
     pub fn pack<'d>(vertices: impl ExactSizeIterator<Item = &'d [MorphDelta]>) -> Vec<u32> {
         let starts = vertices.len().div_ceil(4) * 4;
         let mut words = vec![0; starts];
         for (vertex, deltas) in vertices.enumerate().filter(|(_, deltas)| !deltas.is_empty()) {
-            words[vertex] = (words.len() / 4) as u32;
-            let last = deltas.len() - 1;
-            deltas.iter().enumerate().for_each(|(i, delta)| words.extend(delta.pack(i == last)));
+            words[vertex] = ((words.len() / 4) as u32) << COUNT_BITS | deltas.len() as u32;
+            deltas.iter().for_each(|delta| words.extend(delta.pack()));
         }
         words
     }
@@ -183,7 +182,7 @@ mod tests {
     fn deltas_keep_their_precision_at_any_scale() {
         for (row, scale) in [(0, 1.0), (4095, 1e-5), (17, 1000.0), (3, 0.02)] {
             let delta = delta(row, scale);
-            let found = MorphDelta::unpack(delta.pack(true));
+            let found = MorphDelta::unpack(delta.pack());
             assert_eq!(found.row, row);
             // Half a step of 1/32767 of the factor, which is less than twice the greatest component.
             assert!(found.position.distance(delta.position) <= scale * 2.0 * 0.9 / 32_767.0, "{found:?}");
@@ -191,7 +190,7 @@ mod tests {
             assert!(found.tangent.distance(delta.tangent) <= 4.0 * 0.9 / 127.0, "{found:?}");
         }
         let none = MorphDelta { row: 9, ..MorphDelta::default() };
-        assert_eq!(MorphDelta::unpack(none.pack(false)), none);
+        assert_eq!(MorphDelta::unpack(none.pack()), none);
     }
 
     #[test]
@@ -209,12 +208,10 @@ mod tests {
 
     #[test]
     fn damaged_lists_end() {
-        // No delta is marked as the last one, and the second list starts beyond the end.
-        let words = [[1, 900, 0, 0], [0; 4], [0; 4]];
+        // The first list is longer than the texture, and the second one starts beyond the end.
+        let words = [[1 << 11 | 2000, 900 << 11 | 1, 0, 0], [0; 4], [0; 4]];
         let lists = MorphLists::new(words.as_flattened());
         assert_eq!((lists.of(0).count(), lists.of(1).count()), (2, 0));
-        let endless = vec![[1, 0, 0, 0]; 5000];
-        assert_eq!(MorphLists::new(endless.as_flattened()).of(0).count(), MAX_DELTAS);
     }
 
     #[test]

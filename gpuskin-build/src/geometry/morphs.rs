@@ -51,7 +51,7 @@ impl MorphListSet {
             return 0;
         }
         let deltas = deltas(model, primitive, vertex);
-        let key = deltas.iter().map(|delta| delta.pack(false)).collect();
+        let key = deltas.iter().map(|delta| delta.pack()).collect();
         *self.index_of.entry(key).or_insert_with(|| {
             self.lists.push(deltas);
             self.lists.len() as u32 - 1

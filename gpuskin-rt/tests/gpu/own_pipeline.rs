@@ -33,8 +33,7 @@ const PROBE: &str = r"
         @location(1) @interpolate(flat) uv: vec2<f32>,
     }
 
-    @vertex
-    fn vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings {
+    fn probed(input: GpuskinInput, index: u32) -> Varyings {
         let skinned = gpuskin_skin_vertex(input, clock.xy);
         let x = (f32(index) + 0.5) / 256.0 * 2.0 - 1.0;
         return Varyings(vec4<f32>(x, 0.0, 0.0, 1.0), skinned.tangent, skinned.uv);
@@ -53,6 +52,12 @@ const PROBE: &str = r"
         );
     }
 ";
+
+/// Entry points of [`PROBE`]: with an index of the vertex of its own, and with that of `GpuskinInput`.
+const PROBE_ENTRIES: [&str; 2] = [
+    "@vertex fn vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings { return probed(input, index); }",
+    "@vertex fn vertex(input: GpuskinInput) -> Varyings { return probed(input, input.vertex); }",
+];
 
 /// Writes the lowest bits of the instance's number to red and green.
 const NUMBERS: &str = r"
@@ -81,6 +86,9 @@ fn test_model(random: &mut Random, variant: Variant) -> TestModel {
     if variant.clip_texture {
         recipe.clips = many_clips(1_100);
         (recipe.width, recipe.frames_per_layer) = if variant.array { (512, 800) } else { (MAX_SIDE, u32::MAX) };
+    }
+    if variant.has_vertex_index() {
+        recipe = recipe.with_morphs(random);
     }
     recipe.build(|_, _| Pose::random(random, false))
 }
@@ -259,7 +267,8 @@ fn probe(gpu: &Gpu, test: &TestModel, instance: Instance<Dynamic>, now: Time) ->
     crowd.spawn(instance);
     let format = wgpu::TextureFormat::Rgba32Uint;
     let points = wgpu::PrimitiveTopology::PointList;
-    let (pipeline, layout) = pipeline(gpu, &renderer, variant, PROBE, points, &[format; 2], false);
+    let text = PROBE.to_owned() + PROBE_ENTRIES[usize::from(variant.has_vertex_index())];
+    let (pipeline, layout) = pipeline(gpu, &renderer, variant, &text, points, &[format; 2], false);
     let [seconds, fraction] = now.words();
     let own = bind(gpu, &layout, &[bytemuck::bytes_of(&[seconds, fraction, 0, 0])]);
     let targets = [0, 1].map(|_| {
