@@ -15,7 +15,7 @@ struct GpuskinScene {
     time: vec2<u32>,
 }
 
-// Layout of LightingUniform in gpuskin-rt/src/render/lighting.rs.
+// Layout of LightingUniform in gpuskin-rt/src/lighting.rs.
 struct GpuskinLighting {
     // Unit vector towards the sun.
     to_sun: vec3<f32>,
@@ -35,6 +35,8 @@ struct GpuskinLighting {
     // Height of the given density, world space; inverse of the height over which it falls to 1/e.
     fog_height: f32,
     fog_falloff: f32,
+    // Coarsest mip level of the environment map.
+    environment_top: f32,
     // Irradiance over pi as coefficients of spherical harmonics, times the constants of the basis:
     // 1; y; z; x; xy; yz; 3zz - 1; zx; xx - yy.
     ambient: array<vec4<f32>, 9>,

@@ -18,6 +18,6 @@ fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location
     point.metallic = clamp(material.metallic * orm.b, 0.0, 1.0);
     point.roughness = clamp(material.roughness * orm.g, 0.0, 1.0);
     point.occlusion = mix(1.0, orm.r, material.occlusion_strength);
-    let radiance = radiance_of(point);
+    let radiance = radiance_of(changed_surface(point, varyings.uv));
     return vec4<f32>(gpuskin_tone_mapped(gpuskin_in_fog(radiance, point.position)), color.a);
 }

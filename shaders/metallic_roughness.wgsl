@@ -29,6 +29,15 @@ struct SurfacePoint {
     emitted: vec3<f32>,
 }
 
+// Values of a point that do not depend on the light.
+struct Reflectance {
+    roughness: f32,
+    n_dot_v: f32,
+    diffuse: vec3<f32>,
+    bounces_dielectric: f32,
+    bounces_metal: vec3<f32>,
+}
+
 // pi * D * V: distribution and visibility of GGX microfacets (Walter et al. 2007; Heitz 2014, height-correlated).
 fn ggx(n_dot_l: f32, n_dot_v: f32, n_dot_h: f32, alpha: f32) -> f32 {
     let a2 = alpha * alpha;
@@ -56,11 +65,9 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
     let reflected_metal = mix(vec3<f32>(albedo.g), vec3<f32>(albedo.r), point.base_color) * bounces_metal;
     let diffuse = point.base_color * ((1.0 - point.metallic) * (1.0 - reflected_dielectric));
 
-    // Ambient light. Specular: harmonics of the reflected direction, sharper for smooth surfaces.
-    let mirrored = reflect(-v, n);
-    let sharp = 1.0 - roughness;
-    let environment = gpuskin_harmonics(mirrored, 1.0 + 0.5 * sharp, 1.0 + 3.0 * sharp * sharp);
+    // Ambient light.
     let reflected = mix(vec3<f32>(reflected_dielectric), reflected_metal, point.metallic);
+    let environment = gpuskin_reflected(n, v, point.roughness);
     var light = point.occlusion * (diffuse * gpuskin_ambient(n) + reflected * environment);
 
     // The sun.
@@ -76,5 +83,6 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
         let visible = gpuskin_sun_visibility(point.position, point.face_normal);
         light += gpuskin_lighting.sun * ((diffuse + specular) * (n_dot_l * visible));
     }
-    return light + point.emitted;
+    let response = Reflectance(roughness, n_dot_v, diffuse, bounces_dielectric, bounces_metal);
+    return add_lights(light, point, response) + point.emitted;
 }

@@ -1,18 +1,9 @@
 // Point and spot lights of the metallic-roughness model. The BRDF is that of the sun in radiance_of.
 
-// Values that do not depend on the light.
-struct Reflectance {
-    roughness: f32,
-    n_dot_v: f32,
-    diffuse: vec3<f32>,
-    bounces_dielectric: f32,
-    bounces_metal: vec3<f32>,
-}
-
-fn radiance_of_lights(point: SurfacePoint, surface: Reflectance) -> vec3<f32> {
+fn add_lights(light_so_far: vec3<f32>, point: SurfacePoint, surface: Reflectance) -> vec3<f32> {
     let n = point.normal;
     let v = point.to_eye;
-    var sum = vec3<f32>(0.0);
+    var sum = light_so_far;
     for (var i = 0u; i < gpuskin_lights.count; i++) {
         let light = gpuskin_light(i, point.position);
         let l = light.to_light;

@@ -5,6 +5,7 @@ mod attempt;
 pub(crate) mod baked_model;
 mod budgets;
 mod choose;
+pub(crate) mod environments;
 mod files;
 mod loops;
 pub(crate) mod models;
@@ -32,6 +33,7 @@ pub use crate::measure::{ClipErrors, CurvePoint, ErrorCurve};
 pub use baked_model::{BakedModel, Trace};
 pub use budgets::{ErrorBudget, ErrorBudgets};
 pub use choose::Candidate;
+pub use environments::BakedEnvironment;
 pub use files::EMBED_LIMIT;
 pub use loops::{ClipLoop, LoopChange};
 pub(crate) use options::entries;
@@ -50,6 +52,8 @@ pub struct Baked {
     pub files: BTreeMap<String, Vec<u8>>,
     /// Metadata and errors of each model, in the order of the manifest.
     pub models: Vec<BakedModel>,
+    /// Environments, in the order of the manifest.
+    pub environments: Vec<BakedEnvironment>,
     /// All files that were read, including the manifest.
     pub inputs: BTreeSet<PathBuf>,
     /// Warnings about the models and their files; empty if there are none.
@@ -62,6 +66,12 @@ impl Baked {
     pub fn runtime_models(&self) -> Vec<gpuskin_rt::internals::Model> {
         let file = |name: &str| self.files[&format!("gpuskin/{name}")].clone();
         self.models.iter().map(|model| model.runtime(file)).collect()
+    }
+
+    /// Returns the environments in the form that the runtime loads, with copies of their files in memory.
+    pub fn runtime_environments(&self) -> Vec<gpuskin_rt::internals::Environment> {
+        let file = |baked: &BakedEnvironment| self.files[&format!("gpuskin/{}", baked.file)].clone();
+        self.environments.iter().map(|baked| baked.runtime(file(baked))).collect()
     }
 }
 
@@ -93,9 +103,15 @@ pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedM
 
 fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, BakeFailure> {
     let entries = entries(manifest, options)?;
-    let made = models::bake_models(manifest, &entries, options, pixels, None)?;
-    let inputs = models::input_files(manifest, &made);
-    let module = codegen::module(made.iter().map(|made| (&made.model, &made.part)));
+    // Environments belong to no model.
+    let all = pixels == Pixels::Decode && options.model.is_none();
+    let environments = if all { environments::bake_environments(manifest, options.cache) } else { Ok(Vec::new()) };
+    let made = models::bake_models(manifest, &entries, options, pixels, None);
+    let (made, lights) = BakeFailure::join(made, environments)?;
+    let read = made.iter().map(|made| &made.inputs).chain(lights.iter().map(|light| &light.inputs));
+    let inputs = models::input_files(manifest, read);
+    let module =
+        codegen::module(made.iter().map(|made| (&made.model, &made.part)), lights.iter().map(|light| &light.baked));
     let (mut models, mut files, mut warnings) = (Vec::new(), BTreeMap::new(), Diagnostics::default());
     for made in made {
         models.push(made.model);
@@ -103,7 +119,13 @@ fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> 
         warnings.extend(made.warnings);
     }
     files.insert(MODULE.to_owned(), module.into_bytes());
-    Ok(Baked { files, models, inputs, warnings })
+    let mut environments = Vec::new();
+    for light in lights {
+        let path = light.path();
+        files.insert(path, light.bytes);
+        environments.push(light.baked);
+    }
+    Ok(Baked { files, models, environments, inputs, warnings })
 }
 
 /// Imports the model that the options name. Also returns its warnings.

@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use miette::NamedSource;
 
+use crate::bake::environments::{EnvironmentOutput, bake_environments};
 use crate::bake::models::{ModelOutput, ModelStore, bake_models, input_files};
 use crate::bake::{BakeFailure, BakeOptions, BakedModel, MODULE, Progress, entries};
 use crate::cache::{Cache, EntryKind};
@@ -14,7 +16,8 @@ use crate::checked_manifest::load;
 use crate::codegen;
 use crate::diagnostic::{CachedDiagnostic, Diagnostic, DiagnosticCode, Diagnostics};
 use crate::fs::fingerprint::{FileFingerprint, FileStat};
-use crate::import::Pixels;
+use crate::import::{Inputs, Pixels};
+use crate::limits::format_bytes;
 use crate::manifest::{Manifest, named_source};
 use crate::model_cache::ModelCache;
 use crate::output::{self, FileContent, WriteError, WritePlan};
@@ -87,7 +90,7 @@ impl BakeJob<'_> {
     fn key(&self) -> blake3::Hash {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let (manifest, out) = (absolute(self.manifest), absolute(self.out));
-        let key = (crate::model_cache::BAKER, manifest, out, self.model, self.explain, self.scope);
+        let key = (crate::baker::BAKER, manifest, out, self.model, self.explain, self.scope);
         blake3::hash(format!("{key:?}").as_bytes())
     }
 
@@ -113,12 +116,13 @@ impl BakeJob<'_> {
         }
         let manifest = self.load()?;
         let index = FingerprintIndex::new(&before.inputs, &manifest.folder);
-        let mut lost = BTreeSet::new();
+        let lights = self.bake_environments(&manifest);
+        let (mut lost, lights) = (BTreeSet::new(), lights.as_deref().map_err(Clone::clone));
         let mut baked = BTreeSet::new();
         for _ in 0..MAX_ROUNDS {
-            let made = self.bake_models(&manifest, &index, &lost)?;
+            let (made, lights) = BakeFailure::join(self.bake_models(&manifest, &index, &lost), lights.clone())?;
             baked.extend(made.iter().filter(|made| made.fresh).map(|made| made.model.meta.name.to_string()));
-            let (mut done, files) = self.collect(&manifest, made);
+            let (mut done, files) = self.collect(&manifest, made, lights);
             done.baked = baked.len();
             match self.write(&files, &before) {
                 Ok(()) => {
@@ -152,12 +156,13 @@ impl BakeJob<'_> {
         let manifest = self.load()?;
         let nothing = BTreeMap::new();
         let index = FingerprintIndex::new(&nothing, &manifest.folder);
-        let made = self.bake_models(&manifest, &index, &BTreeSet::new())?;
+        let lights = self.bake_environments(&manifest);
+        let (made, lights) = BakeFailure::join(self.bake_models(&manifest, &index, &BTreeSet::new()), lights)?;
         if let Some(cache) = self.cache {
             cache.remember_traffic();
         }
         let baked = made.iter().filter(|made| made.fresh).count();
-        let (mut done, files) = self.collect(&manifest, made);
+        let (mut done, files) = self.collect(&manifest, made, &lights);
         done.baked = baked;
         self.cache.iter().flat_map(|cache| cache.notes()).for_each(|note| done.warnings.push(note));
         match output::differences(&files, self.out) {
@@ -188,29 +193,53 @@ impl BakeJob<'_> {
         bake_models(manifest, &entries, &options, Pixels::Decode, store.as_ref().map(|store| store as &dyn ModelStore))
     }
 
-    /// Combines the models into one result, and collects their files.
+    /// Bakes the environments. A shard and a single model have none.
+    fn bake_environments(&self, manifest: &Manifest) -> Result<Vec<EnvironmentOutput>, BakeFailure> {
+        match (self.scope, self.model) {
+            (BakeScope::Shard(_), _) | (_, Some(_)) => Ok(Vec::new()),
+            _ => bake_environments(manifest, self.cache),
+        }
+    }
+
+    /// Combines the models and environments into one result, and collects their files.
     fn collect(
         &self,
         manifest: &Manifest,
         made: Vec<ModelOutput>,
+        lights: &[EnvironmentOutput],
     ) -> (BakeSummary, BTreeMap<String, FileContent<'static>>) {
-        let fingerprints = fingerprints(&made);
+        let inputs = || made.iter().map(|made| &made.inputs).chain(lights.iter().map(|light| &light.inputs));
+        let fingerprints = fingerprints(inputs());
         let mut done = BakeSummary {
-            inputs: input_files(manifest, &made),
+            inputs: input_files(manifest, inputs()),
             count: made.len(),
             fingerprints,
             ..BakeSummary::default()
         };
         let mut files = BTreeMap::new();
         if !matches!(self.scope, BakeScope::Shard(_)) {
-            let module = codegen::module(made.iter().map(|made| (&made.model, &made.part))).into_bytes();
-            files.insert(MODULE.to_owned(), FileContent::Bytes(Cow::Owned(module)));
+            let module = codegen::module(
+                made.iter().map(|made| (&made.model, &made.part)),
+                lights.iter().map(|light| &light.baked),
+            );
+            files.insert(MODULE.to_owned(), FileContent::Bytes(Cow::Owned(module.into_bytes())));
         }
         for made in made {
             done.text.push_str(&(self.describe)(&made.model));
             done.warnings.extend(made.warnings);
             files.extend(made.files);
             done.models.push(made.model);
+        }
+        for light in lights {
+            let EnvironmentOutput { baked, bytes, .. } = light;
+            let (name, size) = (&baked.environment.name, baked.environment.size);
+            let _ = writeln!(
+                done.text,
+                "{name}  environment, {size} x {size} texels per face, {} mip levels\n  files           {}\n",
+                baked.environment.map.levels.len(),
+                format_bytes(bytes.len() as u64)
+            );
+            files.insert(light.path(), FileContent::Bytes(Cow::Owned(bytes.clone())));
         }
         (done.files, done.bytes) = (files.len(), files.values().map(FileContent::len).sum());
         (done, files)
@@ -299,11 +328,11 @@ fn text_digest(source: &NamedSource<String>) -> [u8; 32] {
     *blake3::hash(source.inner().as_bytes()).as_bytes()
 }
 
-/// Merges the fingerprints of all models. Returns `None` if one is missing or two of them differ.
-fn fingerprints(made: &[ModelOutput]) -> Option<BTreeMap<PathBuf, FileFingerprint>> {
+/// Merges the fingerprints of all inputs. Returns `None` if one is missing or two of them differ.
+fn fingerprints<'a>(inputs: impl Iterator<Item = &'a Inputs>) -> Option<BTreeMap<PathBuf, FileFingerprint>> {
     let mut all: BTreeMap<PathBuf, FileFingerprint> = BTreeMap::new();
-    for made in made {
-        for (path, fingerprint) in made.inputs.fingerprints()? {
+    for inputs in inputs {
+        for (path, fingerprint) in inputs.fingerprints()? {
             let known = all.entry(path.to_owned()).or_insert(fingerprint);
             if known.digest != fingerprint.digest {
                 return None;

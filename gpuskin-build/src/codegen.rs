@@ -6,22 +6,27 @@
 //! pub mod clips  { pub const SOLDIER_RUN: Clip<models::Soldier> = Clip::new(2); ... }
 //! pub mod bones  { pub const SOLDIER_HAND_R: Bone<models::Soldier> = Bone::new(7); ... }
 //! pub mod events { pub const SOLDIER_FOOTSTEP: Event<models::Soldier> = Event::new(0); ... }  // also masks, parts
+//! pub mod environments { pub static HARBOUR: Environment = ...; }  // if there are any
 //! pub mod wgsl   { pub const SOLDIER: &str = "const SOLDIER_RUN: u32 = 2u; ..."; ... }
 //! ```
 
+mod environments;
 mod format;
 mod ids;
 mod literals;
+mod payload;
 
-use gpuskin_rt::internals::{ColorFormat, Data, Payload};
+use gpuskin_rt::internals::ColorFormat;
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde::{Deserialize, Serialize};
 
 use crate::bake::baked_model::BakedModel;
+use crate::bake::environments::BakedEnvironment;
 use format::{filled, items, type_ident, value_ident};
 use ids::UsedNames;
 use literals::Literal;
+use payload::payload_literal;
 
 /// Formatted code of one model in the generated module. Formatting takes most of the time for an
 /// unchanged model, so the code is cached with the model.
@@ -41,7 +46,10 @@ pub(crate) fn part(model: &BakedModel) -> ModelCode {
 }
 
 /// Returns the generated module. Payloads are included by paths relative to it.
-pub(crate) fn module<'a>(models: impl IntoIterator<Item = (&'a BakedModel, &'a ModelCode)>) -> String {
+pub(crate) fn module<'a>(
+    models: impl IntoIterator<Item = (&'a BakedModel, &'a ModelCode)>,
+    environments: impl IntoIterator<Item = &'a BakedEnvironment>,
+) -> String {
     let (models, parts): (Vec<_>, Vec<_>) = models.into_iter().unzip();
     let all = models.iter().map(|model| value_ident(model));
     let head = quote! {
@@ -62,6 +70,7 @@ pub(crate) fn module<'a>(models: impl IntoIterator<Item = (&'a BakedModel, &'a M
     header.to_owned()
         + &filled(head, texts)
         + &ids::modules(&models, &parts.iter().map(|part| &part.ids).collect::<Vec<_>>())
+        + &environments::module(&environments.into_iter().collect::<Vec<_>>())
 }
 
 fn marker_type(model: &BakedModel) -> TokenStream {
@@ -122,23 +131,4 @@ fn texture_literal(payload: TokenStream, format: ColorFormat, formats: &[ColorFo
     }
     let (format, formats) = (format.literal(), formats.iter().map(Literal::literal));
     quote!(if #format.is_in_program(&[#(#formats),*]) { #payload } else { Payload::LEFT_OUT })
-}
-
-/// `fetched`: whether a web program does not contain the file.
-fn payload_literal(name: &str, payload: &Payload, fetched: bool) -> TokenStream {
-    let Payload { data, size, hash_at, levels } = payload;
-    let side_file = quote!(Data::File { name: Borrowed(#name), baked: Borrowed(super::GPUSKIN_BAKED) });
-    let data = match data {
-        Data::File { .. } => side_file,
-        Data::Bytes(_) => {
-            let path = format!("gpuskin/{name}");
-            let embedded = quote!(Data::Bytes(Borrowed(include_bytes!(#path))));
-            match fetched {
-                true => quote!(if cfg!(target_family = "wasm") { #side_file } else { #embedded }),
-                false => embedded,
-            }
-        }
-    };
-    let (size, hash_at, levels) = (size.literal(), hash_at.literal(), levels.literal());
-    quote!(Payload { data: #data, size: #size, hash_at: #hash_at, levels: #levels })
 }

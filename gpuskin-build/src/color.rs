@@ -123,6 +123,7 @@ impl BakedTexture {
                 width: self.info.width,
                 height: self.info.height,
                 layers: 1,
+                faces: 1,
                 levels,
             };
             (format.name(), container::write(&texture, content_hash))

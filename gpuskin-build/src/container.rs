@@ -7,7 +7,7 @@ use gpuskin_rt::internals::ByteRange;
 use ktx2::dfd::{Basic, Block};
 use ktx2::{Format, Header, Index, LevelIndex, SupercompressionScheme};
 
-/// Content of a KTX2 file: one 2D texture, or an array of 2D textures.
+/// Content of a KTX2 file: one 2D texture, an array of 2D textures, or a cube map.
 #[derive(Debug)]
 pub struct TextureFile<'a> {
     /// Texel format.
@@ -20,7 +20,9 @@ pub struct TextureFile<'a> {
     pub height: u32,
     /// Number of array layers; 1 for a plain 2D texture.
     pub layers: u32,
-    /// Mip levels, largest first, each with all layers.
+    /// Number of faces: 6 for a cube map, else 1.
+    pub faces: u32,
+    /// Mip levels, largest first, each with all layers and faces.
     pub levels: &'a [Vec<u8>],
 }
 
@@ -48,6 +50,7 @@ pub fn write(texture: &TextureFile<'_>, value: &[u8]) -> Ktx2 {
         type_size,
         size: [texture.width, texture.height],
         layers: texture.layers,
+        faces: texture.faces,
         scheme: None,
         align: lcm(texture.texel_bytes, 4),
         levels: &levels,
@@ -106,6 +109,7 @@ pub fn write_universal(texture: &UniversalTexture<'_>, value: &[u8]) -> Option<V
         type_size: 1,
         size: texture.size,
         layers: 1,
+        faces: 1,
         scheme: Some(SupercompressionScheme::Zstandard),
         align: 1,
         levels: &levels,
@@ -126,6 +130,7 @@ struct Contents<'a> {
     type_size: u32,
     size: [u32; 2],
     layers: u32,
+    faces: u32,
     scheme: Option<SupercompressionScheme>,
     /// Alignment of mip levels in bytes.
     align: usize,
@@ -164,7 +169,7 @@ fn file(texture: &Contents<'_>, basic: Basic, value: &[u8]) -> Ktx2 {
         pixel_height: texture.size[1],
         pixel_depth: 0,
         layer_count: if texture.layers > 1 { texture.layers } else { 0 },
-        face_count: 1,
+        face_count: texture.faces,
         level_count: texture.levels.len() as u32,
         supercompression_scheme: texture.scheme,
         index: Index {
@@ -220,7 +225,7 @@ mod tests {
         {
             let level = |scale: usize, fill| vec![fill; 8 * 4 / scale / scale * texel_bytes * layers as usize];
             let levels = [level(1, 1), level(2, 2)];
-            let texture = TextureFile { format, texel_bytes, width: 8, height: 4, layers, levels: &levels };
+            let texture = TextureFile { format, texel_bytes, width: 8, height: 4, layers, faces: 1, levels: &levels };
             let file = write(&texture, &[7; 13]);
             let reader = ktx2::Reader::new(&file.bytes).unwrap();
             let header = reader.header();

@@ -37,6 +37,7 @@
 mod analysis;
 mod bake;
 mod bake_job;
+mod baker;
 mod build_script;
 #[cfg_attr(not(feature = "textures"), allow(dead_code, reason = "parts are used only with the feature `textures`"))]
 mod cache;
@@ -49,6 +50,7 @@ mod container;
 mod diagnostic;
 mod displacement;
 mod encode;
+mod environment;
 mod frames;
 mod fs;
 mod geometry;
@@ -85,7 +87,7 @@ pub use build_script::{BuildError, Built, bake_into, build, try_build};
 pub use cache::{Cache, SharedMode};
 
 // Tools.
-pub use bake::{BakeFailure, BakeOptions, Baked, BakedModel, Progress, Stage, bake};
+pub use bake::{BakeFailure, BakeOptions, Baked, BakedEnvironment, BakedModel, Progress, Stage, bake};
 pub use diagnostic::{Diagnostic, DiagnosticCode, DiagnosticSubject, Diagnostics, NodeRef, Style};
 pub use manifest::Manifest;
 pub use output::{Difference, compare_folder, write_folder};

@@ -2,6 +2,8 @@
 
 mod axes;
 pub(crate) mod entry;
+mod environments;
+mod files;
 mod gameplay;
 mod keys;
 mod limits;
@@ -18,8 +20,9 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 pub use crate::limits::Limits;
 pub use axes::{ForwardAxis, UpAxis};
 pub use entry::{
-    At, ClipEntry, DeviceClass, EventEntry, Feature, Fps, InfluenceLimit, Lods, LoopWish, Manifest, MaskEntry, Mode,
-    ModelEntry, PartEntry, Rename, RestFrame, RestTime, RootMotion, Storage, Textures, Tolerance, Tolerances,
+    At, ClipEntry, DeviceClass, EnvironmentEntry, EventEntry, Feature, Fps, InfluenceLimit, Lods, LoopWish, Manifest,
+    MaskEntry, Mode, ModelEntry, PartEntry, Rename, RestFrame, RestTime, RootMotion, Storage, Textures, Tolerance,
+    Tolerances,
 };
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::bake::models::{ModelOutput, ModelStore};
 use crate::bake::{BakeOptions, BakedModel};
+use crate::baker::BAKER;
 use crate::cache::{Cache, EntryKind};
 use crate::codegen;
 use crate::diagnostic::{CachedDiagnostic, Diagnostic, DiagnosticCode, Diagnostics};
@@ -23,9 +24,6 @@ use crate::manifest::{Manifest, ModelEntry};
 use crate::output::FileContent;
 use crate::stamp::FingerprintIndex;
 
-/// Identity of the baker: version and hash of its source. Another baker can give another result for
-/// the same input.
-pub(crate) const BAKER: &str = concat!("gpuskin ", env!("CARGO_PKG_VERSION"), " ", env!("GPUSKIN_SOURCE"));
 /// Maximum sizes in bytes of a list of files, and of a model without its files.
 const MAX_INPUT_LIST_BYTES: u64 = 16 << 20;
 const MAX_MODEL_BYTES: u64 = 64 << 20;

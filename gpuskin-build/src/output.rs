@@ -297,6 +297,7 @@ fn stale_files<T>(files: &BTreeMap<String, T>, folder: &Path) -> Result<Vec<Path
     let ours = |name: &str| {
         (name.ends_with(".bin") && (name == "mesh.bin" || name.starts_with("mesh-")))
             || (name.ends_with(".ktx2") && (name.starts_with("anim-") || name.starts_with("color-")))
+            || name == "environment.ktx2"
     };
     let mut stale = Vec::new();
     for model in model_folders(folder)? {

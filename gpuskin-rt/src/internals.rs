@@ -21,9 +21,9 @@ pub use crate::{
     RendererDescriptor, Shading, ShadowDescriptor, StaleId, Sun, ToneMapping, View, wgpu,
 };
 pub use crate::{
-    Appearance, Attachment, Curve, Encoding, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind, Instance,
-    InstancePose, InstanceRecord, LayerSet, LiveBones, Motion, Playback, Repeat, SocketError, Sockets, Time, Transform,
-    Transition, Wind,
+    Appearance, Attachment, Curve, Encoding, Environment, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind,
+    Instance, InstancePose, InstanceRecord, LayerSet, LiveBones, Motion, Playback, Repeat, SocketError, Sockets, Time,
+    Transform, Transition, Wind,
 };
 
 macro_rules! modules {

@@ -101,6 +101,7 @@ mod cull;
 #[cfg(feature = "dynamic")]
 mod dynamic;
 mod encoding;
+mod environment;
 mod event_queue;
 mod events;
 mod field;
@@ -143,6 +144,7 @@ pub use attachment::Attachment;
 #[cfg(feature = "dynamic")]
 pub use dynamic::LoadError;
 pub use encoding::Encoding;
+pub use environment::Environment;
 pub use event_queue::{EventQueue, FiredEvent, FiredEventKind};
 pub use field::{FieldDescriptor, Wind};
 pub use files::{FileError, provide_file, set_asset_folder};

@@ -7,6 +7,8 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
+use crate::environment::Environment;
+
 /// Light, fog and exposure of [`Shading::MetallicRoughness`](crate::Shading::MetallicRoughness). The default
 /// is a sun in a clear sky, for an exposure of 1.
 ///
@@ -173,6 +175,12 @@ impl Ambient {
         Self { coefficients }
     }
 
+    /// Light of a baked environment. For its reflections, pass it to
+    /// [`CrowdRenderer::set_environment`](crate::CrowdRenderer::set_environment) too.
+    pub fn environment(environment: &Environment) -> Self {
+        Self::harmonics(environment.radiance)
+    }
+
     /// Light of an environment from the coefficients of its radiance, nits, in real orthonormal spherical
     /// harmonics with y up: bands 0, 1 (y, z, x) and 2 (xy, yz, 3zz - 1, zx, xx - yy).
     pub fn harmonics(radiance: [[f32; 3]; 9]) -> Self {
@@ -220,17 +228,20 @@ pub(crate) struct LightingUniform {
     pub(crate) fog_slope: f32,
     pub(crate) fog_height: f32,
     pub(crate) fog_falloff: f32,
-    padding: [f32; 2],
+    pub(crate) environment_top: f32,
+    padding: f32,
     pub(crate) ambient: [[f32; 4]; 9],
 }
 
 impl LightingUniform {
-    pub(crate) fn new(lighting: &Lighting) -> Self {
+    /// `environment_top`: coarsest mip level of the environment map.
+    pub(crate) fn new(lighting: &Lighting, environment_top: f32) -> Self {
         let Lighting { sun, ambient, fog, exposure } = lighting;
         let sunlight = sun.color.map(|c| positive(positive(c) * positive(sun.illuminance) / core::f32::consts::PI));
         let mut uniform = Self {
             to_sun: sun.direction().into(),
             exposure: positive(*exposure),
+            environment_top,
             sun: sunlight,
             ambient: ambient.coefficients.map(|[r, g, b]| [bounded(r), bounded(g), bounded(b), 0.0]),
             ..Self::zeroed()

@@ -15,6 +15,7 @@ mod baked_module;
 mod bulk;
 mod crowd;
 mod dynamic;
+mod environment;
 mod layer_events;
 mod lods;
 mod occlusion;
@@ -48,6 +49,8 @@ fn main() -> ExitCode {
         test!(dynamic::newest_complete_bake_is_loaded),
         test!(dynamic::broken_files_are_refused_or_played),
         test!(dynamic::broken_textures_are_refused_or_read),
+        test!(environment::a_mirror_shows_the_panorama, GPU),
+        test!(environment::module_has_a_constant_per_environment),
         test!(layer_events::layers_fire_events_and_end, VULKAN),
         test!(lods::models_have_lods_down_to_200_triangles),
         test!(lods::manifest_sets_the_number_of_lods),

@@ -201,6 +201,12 @@ impl Picture {
         self.pixels[(y * self.side + x) as usize][..3] != [0; 3]
     }
 
+    /// Red, green and blue of a pixel, as stored.
+    pub fn color(&self, x: u32, y: u32) -> [u8; 3] {
+        let [r, g, b, _] = self.pixels[(y * self.side + x) as usize];
+        [r, g, b]
+    }
+
     /// Root mean square of the colour differences over all pixels that are not black in both
     /// pictures; 0 to 255.
     pub fn difference(&self, other: &Self) -> f64 {

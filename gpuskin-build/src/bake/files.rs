@@ -108,7 +108,7 @@ pub(super) fn write(
 }
 
 /// Length of the name of a content folder in hexadecimal digits.
-const CONTENT_DIGITS: usize = 8;
+pub(super) const CONTENT_DIGITS: usize = 8;
 
 /// Moves the files of a model, with those of its variants, to a folder that is named by a hash of
 /// them: `soldier/mesh.bin` becomes `soldier/1f0a55c3/mesh.bin`. A later bake with other bytes thus
@@ -138,19 +138,23 @@ impl FileSet {
     fn add(&mut self, storage: Storage, name: String, file: Ktx2) {
         let name = format!("{}/{name}", self.meta.name);
         let size = file.bytes.len() as u64;
-        let embed = match storage {
-            Storage::Auto | Storage::Fetch => size <= EMBED_LIMIT,
-            Storage::Embed => true,
-            Storage::File => false,
-        };
-        let data = if embed {
-            Data::Bytes(List::Borrowed(&[]))
-        } else {
-            Data::File { name: name.clone().into(), baked: "".into() }
-        };
-        let payload = Payload { data, size, hash_at: file.value_at, levels: file.levels.into() };
+        let payload =
+            Payload { data: place(storage, &name, size), size, hash_at: file.value_at, levels: file.levels.into() };
         self.payloads.push((name.clone(), payload));
         self.files.insert(name, file.bytes);
+    }
+}
+
+/// Returns where a file of this size is stored, without its bytes.
+pub(super) fn place(storage: Storage, name: &str, size: u64) -> Data {
+    let embed = match storage {
+        Storage::Auto | Storage::Fetch => size <= EMBED_LIMIT,
+        Storage::Embed => true,
+        Storage::File => false,
+    };
+    match embed {
+        true => Data::Bytes(List::Borrowed(&[])),
+        false => Data::File { name: name.to_owned().into(), baked: "".into() },
     }
 }
 
@@ -212,6 +216,7 @@ fn animation_file(texels: &EncodedTexture, metadata: &[u8]) -> Ktx2 {
         width: shape.width,
         height: shape.height,
         layers: shape.layers,
+        faces: 1,
         levels: std::slice::from_ref(&texels.bytes),
     };
     container::write(&texture, metadata)

@@ -193,7 +193,7 @@ fn names<'a>(
 }
 
 /// Returns the files that were read, including the manifest.
-pub(crate) fn input_files(manifest: &Manifest, made: &[ModelOutput]) -> BTreeSet<PathBuf> {
-    let read = made.iter().flat_map(|made| made.inputs.paths().cloned());
+pub(crate) fn input_files<'a>(manifest: &Manifest, inputs: impl Iterator<Item = &'a Inputs>) -> BTreeSet<PathBuf> {
+    let read = inputs.flat_map(|inputs| inputs.paths().cloned());
     std::iter::once(manifest.path.clone()).chain(read).collect()
 }

@@ -61,6 +61,21 @@ pub struct BakeFailure {
     pub inputs: BTreeSet<PathBuf>,
 }
 
+impl BakeFailure {
+    /// Returns both results, or the errors of both.
+    pub(crate) fn join<A, B>(a: Result<A, Self>, b: Result<B, Self>) -> Result<(A, B), Self> {
+        match (a, b) {
+            (Ok(a), Ok(b)) => Ok((a, b)),
+            (Err(mut failed), Err(also)) => {
+                failed.diagnostics.extend(also.diagnostics);
+                failed.inputs.extend(also.inputs);
+                Err(failed)
+            }
+            (Err(failed), Ok(_)) | (Ok(_), Err(failed)) => Err(failed),
+        }
+    }
+}
+
 /// Returns the models that the options select.
 pub(crate) fn entries<'m>(
     manifest: &'m Manifest,

@@ -112,6 +112,52 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
+/// A panorama of one colour in PFM.
+fn panorama(color: f32) -> Vec<u8> {
+    let texels: Vec<u8> = std::iter::repeat_n(color.to_le_bytes(), 4 * 2 * 3).flatten().collect();
+    [&b"PF\n4 2\n-1\n"[..], &texels].concat()
+}
+
+#[test]
+fn changed_environments_are_baked_again() {
+    let place = TestFolder::new(1);
+    let text = fs::read_to_string(place.path("gpuskin.toml")).unwrap();
+    let environment = "[[environment]]\nname = \"dusk\"\npath = \"art/dusk.pfm\"\nsize = 64\n";
+    fs::write(place.path("gpuskin.toml"), format!("{text}{environment}")).unwrap();
+    fs::write(place.path("art/dusk.pfm"), panorama(1.0)).unwrap();
+    let run = || place.run().unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
+    let done = run();
+    assert!(done.text.contains("dusk  environment, 64 x 64 texels per face, 4 mip levels"), "{}", done.text);
+    assert!(done.inputs.contains(&place.path("art/dusk.pfm")), "{:?}", done.inputs);
+    let first = place.out();
+    let content = place.content_folder("dusk");
+    assert!(first.contains_key(&content.join("environment.ktx2")), "{first:?}");
+    assert_eq!((run().text, place.out()), (done.text, first.clone()), "nothing to do");
+
+    // Another panorama replaces the file; the model stays as it is.
+    fs::write(place.path("art/dusk.pfm"), panorama(0.5)).unwrap();
+    assert_eq!(run().baked, 0);
+    assert!(place.content_folder("dusk") != content && place.out() != first);
+    fs::write(place.path("art/dusk.pfm"), panorama(1.0)).unwrap();
+    run();
+    assert_eq!(place.out(), first);
+    let (_, differences) = place.with_job(Some(&place.cache()), |job| job.check()).unwrap();
+    assert_eq!(differences, []);
+
+    // A bad one is an error beside those of the model, and changes no file.
+    fs::write(place.path("art/dusk.pfm"), panorama(f32::NAN)).unwrap();
+    fs::write(place.path("art/pole0.gltf"), "{").unwrap();
+    let failed = place.run().unwrap_err().diagnostics.to_string();
+    assert!(failed.contains("environment `dusk`: art/dusk.pfm: 8 texels") && failed.contains("pole0"), "{failed}");
+    assert_eq!(place.out(), first);
+
+    // Without the table, the file is stale.
+    place.model(0, 0);
+    fs::write(place.path("gpuskin.toml"), text).unwrap();
+    run();
+    assert!(!content.exists(), "{:?}", place.out());
+}
+
 #[test]
 fn run_bakes_changed_models_only() {
     let place = TestFolder::new(3);

@@ -95,6 +95,8 @@ codes! {
     ImageInvalid, "image::invalid", "An image cannot be decoded, or has an unsupported format.", "convert the image to PNG, JPEG, WebP or KTX2 (Basis Universal)";
     ImageBlocks, "image::uneven_size", "An image does not divide into blocks of 4 x 4 texels, and is baked uncompressed.", "scale the image to multiples of 4, or use `textures = [\"rgba8\"]`";
     ImageEncoder, "image::encoder", "A texture could not be compressed.", "use `textures = [\"rgba8\"]`, which needs no compression";
+    EnvironmentShape, "environment::shape", "A panorama is not twice as wide as high.", "render or export the panorama in the equirectangular projection";
+    EnvironmentTexels, "environment::texels", "A panorama has texels that are negative, infinite or NaN.", "clamp the panorama in the tool that made it, and export it again";
     ClipNotFound, "clip::not_found", "A requested clip is not in the file.", "use the name of a clip in the file, or remove the table to bake all clips";
     ClipAmbiguous, "clip::ambiguous", "A name matches several clips or nodes.", "rename one of them";
     ClipNone, "clip::none", "The manifest names clips of a file without animations.", "export the file with its animations, or add files that contain them: `animations = [\"run.glb\"]`";

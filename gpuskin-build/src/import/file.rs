@@ -2,8 +2,6 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -16,7 +14,6 @@ use super::document::{self, Document, Meshopt, View};
 use super::meshopt::Stream;
 use super::{glb, uri};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
-use crate::fs::fingerprint::{FileStat, now};
 use crate::limits::{self, Limits};
 use crate::manifest::Manifest;
 use crate::suggest::quoted;
@@ -61,31 +58,7 @@ impl<'a> ImportContext<'a> {
 
     /// Reads a regular file, up to the size limit.
     fn read(&self, path: &Path) -> Result<Vec<u8>, Diagnostic> {
-        self.inputs.borrow_mut().seen(path, None);
-        let failed = |e: std::io::Error| {
-            Diagnostic::error(DiagnosticCode::FileUnreadable, format!("cannot read {}: {e}", path.display()))
-        };
-        // Checked before opening: opening a pipe would block until it has a writer.
-        let metadata = fs::metadata(path).map_err(failed)?;
-        if !metadata.is_file() {
-            return Err(Diagnostic::error(
-                DiagnosticCode::FileUnreadable,
-                format!("{} is not a regular file", path.display()),
-            ));
-        }
-        let (stat, at) = (FileStat::of(&metadata), now());
-        let most = self.limits.file;
-        let mut bytes = Vec::new();
-        // The file may grow while it is read.
-        if metadata.len() <= most {
-            crate::fs::open(path).and_then(|f| f.take(most + 1).read_to_end(&mut bytes)).map_err(failed)?;
-        }
-        if metadata.len() > most || bytes.len() as u64 > most {
-            let message = format!("{} is larger than the limit of {}", path.display(), limits::format_bytes(most));
-            return Err(Diagnostic::error(DiagnosticCode::LimitFile, message));
-        }
-        self.inputs.borrow_mut().seen(path, Some((stat, at, &bytes)));
-        Ok(bytes)
+        self.inputs.borrow_mut().read(path, self.limits.file)
     }
 }
 

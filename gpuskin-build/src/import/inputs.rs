@@ -1,9 +1,13 @@
 //! Files that an import reads, with their fingerprints.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::fs::fingerprint::{FileFingerprint, FileStat};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::fs::fingerprint::{FileFingerprint, FileStat, now};
+use crate::limits;
 
 /// Files that were read, or that should have been.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +35,34 @@ impl Inputs {
     /// Creates a set that stores paths only.
     pub(crate) fn without_digests() -> Self {
         Self::default()
+    }
+
+    /// Reads a regular file of at most `most` bytes, and records it.
+    pub(crate) fn read(&mut self, path: &Path, most: u64) -> Result<Vec<u8>, Diagnostic> {
+        self.seen(path, None);
+        let failed = |e: std::io::Error| {
+            Diagnostic::error(DiagnosticCode::FileUnreadable, format!("cannot read {}: {e}", path.display()))
+        };
+        // Checked before opening: opening a pipe would block until it has a writer.
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(Diagnostic::error(
+                DiagnosticCode::FileUnreadable,
+                format!("{} is not a regular file", path.display()),
+            ));
+        }
+        let (stat, at) = (FileStat::of(&metadata), now());
+        let mut bytes = Vec::new();
+        // The file may grow while it is read.
+        if metadata.len() <= most {
+            crate::fs::open(path).and_then(|f| f.take(most + 1).read_to_end(&mut bytes)).map_err(failed)?;
+        }
+        if metadata.len() > most || bytes.len() as u64 > most {
+            let message = format!("{} is larger than the limit of {}", path.display(), limits::format_bytes(most));
+            return Err(Diagnostic::error(DiagnosticCode::LimitFile, message));
+        }
+        self.seen(path, Some((stat, at, &bytes)));
+        Ok(bytes)
     }
 
     /// Records a file. `content` is the file metadata from before the read, the time of the read,

@@ -43,6 +43,23 @@ pub struct Manifest {
     #[serde(skip)]
     #[doc(hidden)]
     pub models: Vec<ModelEntry>,
+    /// Environments, in the order of the file.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub environments: Vec<EnvironmentEntry>,
+}
+
+/// An environment to bake from a panorama.
+#[derive(Clone, Debug)]
+pub struct EnvironmentEntry {
+    /// Name in Rust.
+    pub name: At<String>,
+    /// Path of the panorama, relative to the folder of the manifest.
+    pub path: At<String>,
+    /// Texels along a side of a face of the cube map, a power of two.
+    pub size: u32,
+    /// Factor from the panorama's numbers to radiance.
+    pub intensity: f64,
 }
 
 /// Storage of the baked files of a model.

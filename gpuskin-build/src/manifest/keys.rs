@@ -252,6 +252,12 @@ pub(super) const ROOT: TableKeys = TableKeys {
         Key { name: "bake", value: Table(&BAKE), default: Toml("{}"), doc: "settings for all models" },
         Key { name: "limits", value: Table(&LIMITS), default: Toml("{}"), doc: "limits of a model" },
         Key { name: "model", value: List(&Table(&MODEL)), default: Required, doc: "models to bake" },
+        Key {
+            name: "environment",
+            value: List(&Table(&ENVIRONMENT)),
+            default: Toml("[]"),
+            doc: "light from all directions to bake, from panoramas",
+        },
     ],
     later: &[],
 };
@@ -385,6 +391,42 @@ pub(super) const MODEL: TableKeys = TableKeys {
             value: Named(&Table(&CLIP)),
             default: Described("all clips of the files"),
             doc: "clips to bake, by their names in Rust",
+        },
+    ],
+    later: &[],
+};
+
+/// Texels along a side of an environment map.
+pub(super) const ENVIRONMENT_SIZES: core::ops::RangeInclusive<u32> = 64..=512;
+/// Maximum factor of a panorama's radiance.
+pub(super) const MAX_INTENSITY: f64 = 1e9;
+
+pub(super) const ENVIRONMENT: TableKeys = TableKeys {
+    table: "[[environment]]",
+    keys: &[
+        Key {
+            name: "name",
+            value: MODEL_NAME,
+            default: Required,
+            doc: "name in Rust: up to 64 letters, digits, `_`, `-`, a letter first",
+        },
+        Key {
+            name: "path",
+            value: Text,
+            default: Required,
+            doc: "path of an equirectangular panorama: Radiance HDR, PFM, PNG or JPEG",
+        },
+        Key {
+            name: "size",
+            value: Whole { least: *ENVIRONMENT_SIZES.start() as u64, most: *ENVIRONMENT_SIZES.end() as u64 },
+            default: Toml("256"),
+            doc: "texels along a side of the cube map, a power of two",
+        },
+        Key {
+            name: "intensity",
+            value: Positive { most: MAX_INTENSITY },
+            default: Toml("1.0"),
+            doc: "factor from the panorama's numbers to radiance, nits",
         },
     ],
     later: &[],
@@ -544,4 +586,4 @@ pub(super) const LIMITS: TableKeys = TableKeys {
 };
 
 /// Tables in which a misplaced key may belong.
-pub(super) const TABLES: [&TableKeys; 5] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK];
+pub(super) const TABLES: [&TableKeys; 6] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK, &ENVIRONMENT];

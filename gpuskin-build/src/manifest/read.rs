@@ -15,11 +15,10 @@ use super::values::{
 };
 use super::{
     At, ClipEntry, DeviceClass, Feature, Fps, InfluenceLimit, Lods, Manifest, Mode, ModelEntry, Storage, Textures,
-    Tolerances, gameplay, keys, limits, rest_frame, textures,
+    Tolerances, environments, files, gameplay, keys, limits, rest_frame, textures,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::name_collisions::{self, ModelNames, check_identifiers};
-use crate::suggest::closest;
 
 /// Maximum number of syntax errors shown. Errors after the first ones are often caused by them.
 const MAX_SYNTAX_ERRORS: usize = 5;
@@ -63,9 +62,13 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Diagnost
     let names: Vec<_> = read.iter().filter_map(ReadModel::names).collect();
     notes.diagnostics.extend(check_identifiers(&source, &names));
 
+    let environments = environments::read(root, &folder, &mut notes);
     let models = read.into_iter().filter(|model| model.sound).map(|model| model.entry).collect();
     notes.diagnostics.sort();
-    (Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models }), notes.diagnostics)
+    (
+        Some(Manifest { path: path.to_owned(), folder, source, storage, limits, roots, models, environments }),
+        notes.diagnostics,
+    )
 }
 
 /// Creates the named source text of diagnostics. Control characters become `?`, one per byte,
@@ -205,11 +208,11 @@ fn model(
 ) -> ReadModel {
     let diagnostics_before = notes.diagnostics.len();
     let section = Section::new(table, &keys::MODEL, notes);
-    let name = section.string("name", notes).filter(|name| check_name(name, notes));
+    let name = section.string("name", notes).filter(|name| files::check_name("a model", name, notes));
     let path = section.string("path", notes);
     let animations = section.strings("animations", notes);
     for path in path.iter().chain(&animations) {
-        check_file(path, folder, notes);
+        files::check(path, folder, &files::GLTF, notes);
     }
     for key in ["name", "path"] {
         if section.get(key).is_none() {
@@ -260,21 +263,6 @@ fn model(
         clips,
     };
     ReadModel { entry, has_name, sound: notes.diagnostics.len() == diagnostics_before }
-}
-
-/// Checks the name of a model, which becomes a Rust type, a constant and a folder, so it must be
-/// safe for any file system.
-fn check_name(name: &At<String>, notes: &mut Notes) -> bool {
-    let text = name.value.as_str();
-    let fits = text.len() <= 64
-        && text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    if !fits {
-        let message = format!("`{}` is not a valid name of a model", shorten(text));
-        let help = "the name becomes a Rust type and a folder: use up to 64 letters, digits, `_` and `-`, starting with a letter";
-        notes.error(DiagnosticCode::NameInvalid, name.span.clone(), message, help);
-    }
-    fits
 }
 
 fn clips(section: Section<'_>, notes: &mut Notes) -> Option<Vec<ClipEntry>> {
@@ -353,57 +341,4 @@ fn in_mode(
         notes.diagnostics.push(diagnostic);
     }
     Some(own)
-}
-
-/// Reports a file that does not exist, or has an unsupported format.
-fn check_file(path: &At<String>, folder: &Path, notes: &mut Notes) {
-    let file = folder.join(&path.value);
-    let shown = shorten(&path.value);
-    match std::fs::metadata(&file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let help = match nearby(&file).map(|near| Path::new(&path.value).with_file_name(near)) {
-                Some(near) => format!("did you mean \"{}\"?", near.display().to_string().replace('\\', "/")),
-                None if path.value.contains('\\') => "write paths with `/`".to_owned(),
-                None => format!("paths are relative to the folder of the manifest: {} does not exist", file.display()),
-            };
-            notes.error(DiagnosticCode::FileNotFound, path.span.clone(), format!("file not found: {shown}"), help);
-        }
-        Err(error) => notes.error(
-            DiagnosticCode::FileUnreadable,
-            path.span.clone(),
-            format!("{shown} cannot be read: {error}"),
-            "",
-        ),
-        Ok(metadata) if metadata.is_dir() => {
-            notes.error(
-                DiagnosticCode::FileKind,
-                path.span.clone(),
-                format!("{shown} is a folder"),
-                "give the path of the .glb or .gltf file in the folder",
-            );
-        }
-        Ok(_) => {
-            let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-            if ["fbx", "blend", "dae", "obj", "usd", "usda", "usdc", "usdz", "bvh"].contains(&extension.as_str()) {
-                let help = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
-                notes.error(DiagnosticCode::FileKind, path.span.clone(), format!("{shown} is not a glTF file"), help);
-            }
-        }
-    }
-}
-
-/// Returns the glTF file in the same folder with the most similar name, but not the file itself, which may
-/// have been written since it was looked for.
-fn nearby(file: &Path) -> Option<String> {
-    let own = file.file_name()?.to_str()?;
-    let folder =
-        file.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);
-    let mut names: Vec<_> = std::fs::read_dir(folder)
-        .ok()?
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| (name.ends_with(".glb") || name.ends_with(".gltf")) && name != own)
-        .take(1000)
-        .collect();
-    names.sort();
-    closest(own, names.iter().map(String::as_str)).map(str::to_owned)
 }

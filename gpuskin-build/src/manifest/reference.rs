@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::keys::{BAKE, CLIP, DefaultValue, Key, LIMITS, MASK, MODEL, REST_FRAME, ROOT, Shape, TableKeys};
+use super::keys::{
+    BAKE, CLIP, DefaultValue, ENVIRONMENT, Key, LIMITS, MASK, MODEL, REST_FRAME, ROOT, Shape, TableKeys,
+};
 
 /// Returns the JSON schema of the manifest, draft 2020-12.
 #[doc(hidden)]
@@ -90,6 +92,7 @@ pub fn key_tables() -> String {
         ("rest_frame", "`rest_frame`", &REST_FRAME),
         ("masks", "`[model.masks]`", &MASK),
         ("clips", "`[model.clips.<name>]`", &CLIP),
+        ("environment", "`[[environment]]`", &ENVIRONMENT),
         ("bake", "`[bake]`", &BAKE),
         ("limits", "`[limits]`", &LIMITS),
     ] {
@@ -176,7 +179,8 @@ mod tests {
     fn every_declared_key_is_read() {
         parse(
             "[bake]\n[limits]\n[[model]]\nname = \"a\"\npath = \"Cargo.toml\"\nmode = \"auto\"\nrest_frame = { clip = \"b\" }\n\
-             [model.masks]\nc = { root = \"d\" }\n[model.clips]\nb = {}\n",
+             [model.masks]\nc = { root = \"d\" }\n[model.clips]\nb = {}\n\
+             [[environment]]\nname = \"a\"\npath = \"Cargo.toml\"\n",
         );
         let read = READ_KEYS.take();
         let declared: BTreeSet<_> = with_nested(&ROOT)

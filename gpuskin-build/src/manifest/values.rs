@@ -1,7 +1,7 @@
 //! Readers of keys that several tables share, such as tolerances, devices and frame rates.
 
 use gpuskin_rt::internals::vertex::MAX_INFLUENCES;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::de::DeValue;
 
@@ -41,18 +41,26 @@ pub(super) fn loop_wish(section: Section<'_>, notes: &mut Notes) -> Option<At<Lo
 
 /// Reads the width of the animation texture, in texels.
 pub(super) fn width(section: Section<'_>, notes: &mut Notes) -> Option<u32> {
-    const WIDTHS: std::ops::RangeInclusive<u32> = 64..=4096;
-    let value = section.get("width")?;
-    let width = number(value.get_ref()).map(|n| n as u32).filter(|&w| WIDTHS.contains(&w) && w.is_power_of_two());
-    match (number(value.get_ref()), width) {
-        (Some(number), Some(width)) if f64::from(width) == number => return Some(width),
-        (Some(_), _) => notes.error(
-            DiagnosticCode::ManifestValue,
-            value.span(),
-            "`width` must be a power of two from 64 to 4096",
-            "",
-        ),
-        (None, _) => notes.expected("width", "a power of two from 64 to 4096", value),
+    power_of_two(section, "width", 64..=4096, notes)
+}
+
+/// Reads a power of two within a range.
+pub(super) fn power_of_two(
+    section: Section<'_>,
+    key: &str,
+    range: RangeInclusive<u32>,
+    notes: &mut Notes,
+) -> Option<u32> {
+    let value = section.get(key)?;
+    let wanted = format!("a power of two from {} to {}", range.start(), range.end());
+    let read = number(value.get_ref()).map(|n| n as u32).filter(|n| range.contains(n) && n.is_power_of_two());
+    match (number(value.get_ref()), read) {
+        (Some(number), Some(read)) if f64::from(read) == number => return Some(read),
+        (Some(_), _) => {
+            let message = format!("`{key}` must be {wanted}");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, "");
+        }
+        (None, _) => notes.expected(key, &wanted, value),
     }
     None
 }

@@ -32,6 +32,62 @@ fn renames_have_at_most_one_star() {
 }
 
 #[test]
+fn environments_are_read_and_checked() {
+    let with = |keys: &str| format!("{SOLDIER}[[environment]]\n{keys}");
+    let manifest = good(&with("name = \"harbour\"\npath = \"art/harbour.hdr\"\nsize = 512\nintensity = 2\n"));
+    let [environment] = &manifest.environments[..] else { panic!("one environment") };
+    assert_eq!((environment.name.value.as_str(), environment.size, environment.intensity), ("harbour", 512, 2.0));
+    let manifest = good(&with("name = \"harbour\"\npath = \"art/harbour.hdr\"\n"));
+    assert_eq!((manifest.environments[0].size, manifest.environments[0].intensity), (256, 1.0));
+    assert!(good(SOLDIER).environments.is_empty());
+
+    let named = |path: &str, keys: &str| with(&format!("name = \"harbour\"\npath = \"{path}\"\n{keys}"));
+    let cases = [
+        (
+            with("size = 64\n"),
+            vec![
+                ("toml:4:1]", "the environment has no `name`", "add name = \"harbour\""),
+                ("toml:4:1]", "the environment has no `path`", "add path = \"art/harbour.hdr\""),
+            ],
+        ),
+        (named("art/habour.hdr", ""), vec![("toml:6:8]", "file not found", "did you mean \"art/harbour.hdr\"?")]),
+        (named("art/sky.exr", ""), vec![("toml:6:8]", "is not a panorama", "Radiance HDR")]),
+        (named("art", ""), vec![("toml:6:8]", "art is a folder", ".hdr, .pfm")]),
+        (
+            named("art/harbour.hdr", "size = 100\n"),
+            vec![("toml:7:8]", "`size` must be a power of two from 64 to 512", "")],
+        ),
+        (
+            named("art/harbour.hdr", "size = 1024\n"),
+            vec![("toml:7:8]", "`size` must be a power of two from 64 to 512", "")],
+        ),
+        (named("art/harbour.hdr", "size = \"big\"\n"), vec![("toml:7:8]", "`size` must be a power of two", "")]),
+        (named("art/harbour.hdr", "intensity = nan\n"), vec![("toml:7:13]", "`intensity` must be finite", "")]),
+        (named("art/harbour.hdr", "intensity = 0\n"), vec![("toml:7:13]", "`intensity` must be greater than 0", "")]),
+        (
+            named("art/harbour.hdr", "blur = 1\n"),
+            vec![("toml:7:1]", "[[environment]] has no key `blur`", "supported keys")],
+        ),
+        (
+            with("name = \"../x\"\npath = \"art/harbour.hdr\"\n"),
+            vec![("toml:5:8]", "not a valid name of an environment", "")],
+        ),
+        (
+            format!(
+                "{0}[[environment]]\nname = \"HARBOUR\"\npath = \"art/harbour.hdr\"\n",
+                named("art/harbour.hdr", "")
+            ),
+            vec![("toml:8:8]", "would both become `environments::HARBOUR`", "rename one of them")],
+        ),
+        (format!("environment = 3\n{SOLDIER}"), vec![("toml:1:15]", "must be an array of tables", "[[environment]]")]),
+        (format!("environment = [3]\n{SOLDIER}"), vec![("toml:1:16]", "an environment must be a table", "")]),
+    ];
+    for (text, expected) in cases {
+        refuses(&text, &expected);
+    }
+}
+
+#[test]
 fn defaults_apply_to_missing_keys() {
     let manifest = parse(SOLDIER).unwrap();
     assert_eq!(manifest.storage, Storage::Auto);

@@ -4,7 +4,9 @@ use super::shading::LightingFeatures;
 use crate::field::FieldUniform;
 use crate::pose_texture::PosePlaces;
 use crate::record::{PlaceRecord, PlaybackRecord};
-use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING, TextureSet};
+use crate::shader::material::{
+    ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING, TextureSet,
+};
 use crate::shader::{
     ANIMATION_BINDING, CLIPS_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING,
     MODEL_BINDING, MODEL_BYTES, MORPHS_BINDING, MorphUse, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES,
@@ -254,6 +256,15 @@ fn lit_view(features: &LightingFeatures) -> Vec<wgpu::BindGroupLayoutEntry> {
         entries.extend(types.map(|(binding, ty)| entry(binding, fragment, ty)));
     }
     entries.extend((features.lights > 0).then(|| entry(LIGHTS_BINDING, fragment, uniform)));
+    if features.environment {
+        let cube = wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Float { filterable: true },
+            view_dimension: wgpu::TextureViewDimension::Cube,
+            multisampled: false,
+        };
+        entries
+            .extend([entry(ENVIRONMENT_BINDING, fragment, cube), entry(ENVIRONMENT_BINDING + 1, fragment, FILTERING)]);
+    }
     entries
 }
 

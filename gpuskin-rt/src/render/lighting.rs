@@ -1,7 +1,10 @@
 //! Lighting and shadows of a renderer, for its own material and for pipelines of a game.
 
+use super::environment::EnvironmentMap;
+use super::gpu::{Gpu, guarded};
 use super::pipelines::PassKind;
 use super::{Camera, CrowdRenderer, Error, Light, View};
+use crate::Environment;
 use crate::lighting::{Lighting, PunctualLight};
 use crate::shader::material;
 
@@ -51,6 +54,42 @@ impl CrowdRenderer {
         if let Some(lit) = &self.lit {
             lit.upload_lights(&self.queue, lights);
         }
+        Ok(())
+    }
+
+    /// Sets the environment that surfaces mirror. `None` mirrors no light, as before the first call. Diffuse light is
+    /// that of [`Lighting::ambient`]: [`Ambient::environment`](crate::Ambient::environment) makes both agree.
+    ///
+    /// ```no_run
+    /// # use gpuskin_rt::{CrowdRenderer, Environment, Error};
+    /// use gpuskin_rt::{Ambient, Lighting};
+    ///
+    /// # fn harbour(renderer: &mut CrowdRenderer, harbour: &Environment) -> Result<(), Error> {
+    /// // With LightingFeatures { environment: true, .. } in the renderer's descriptor; harbour: &environments::HARBOUR.
+    /// renderer.set_environment(Some(harbour))?;
+    /// renderer.set_lighting(&Lighting { ambient: Ambient::environment(harbour), ..Default::default() });
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Bind groups of [`CrowdRenderer::lighting_group`] are made anew.
+    ///
+    /// # Errors
+    /// If [`LightingFeatures::environment`](crate::LightingFeatures::environment) is off, or the file cannot be loaded;
+    /// the environment then stays as it was.
+    pub fn set_environment(&mut self, environment: Option<&Environment>) -> Result<(), Error> {
+        let gpu = Gpu { device: &self.device, queue: &self.queue };
+        let Some(lit) = self.lit.as_mut().filter(|lit| lit.features.environment) else {
+            let reason =
+                "set_environment: the renderer mirrors none; set LightingFeatures::environment of its descriptor";
+            return Err(Error::Descriptor { reason: reason.into() });
+        };
+        let map = guarded(&self.device, || match environment {
+            Some(environment) => EnvironmentMap::new(gpu, environment),
+            None => Ok(EnvironmentMap::black(gpu)),
+        })?;
+        lit.environment = Some(map);
+        self.bind_lighting();
         Ok(())
     }
 
@@ -116,6 +155,7 @@ impl CrowdRenderer {
     /// | `gpuskin_scene.time` | time for `gpuskin_skin_vertex` |
     /// | `gpuskin_lighting.to_sun`, `gpuskin_lighting.sun` | direction towards the sun, and its illuminance over pi |
     /// | `gpuskin_ambient(normal)` | ambient irradiance over pi |
+    /// | `gpuskin_reflected(normal, to_eye, roughness)` | ambient radiance that a surface mirrors |
     /// | `gpuskin_sun_visibility(world, normal)` | fraction of the sunlight that reaches a point; 1 without shadows |
     /// | `gpuskin_lights.count`, `gpuskin_light(index, world)` | with lights: their number, and `to_light` and `color` (illuminance over pi) at a point |
     /// | `gpuskin_in_fog(radiance, world)` | radiance seen through the fog |

@@ -2,11 +2,12 @@
 
 use super::RendererDescriptor;
 use super::albedo;
+use super::environment::EnvironmentMap;
 use super::gpu::Gpu;
 use super::shading::{LIGHTS_HEADER, LightingFeatures};
 use super::shadows::Shadows;
 use crate::lighting::{Lighting, LightingUniform, PunctualLight, PunctualUniform};
-use crate::shader::material::{ALBEDO_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING};
+use crate::shader::material::{ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING};
 
 /// Resources of the light that all views of a renderer share.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Lit {
     pub(crate) shadows: Option<Shadows>,
     /// Point and spot lights, if the material has any.
     lights: Option<wgpu::Buffer>,
+    /// Environment map, if the material mirrors one.
+    pub(crate) environment: Option<EnvironmentMap>,
     pub(crate) features: LightingFeatures,
 }
 
@@ -39,7 +42,8 @@ impl Lit {
                 mapped_at_creation: false,
             })
         });
-        Some(Self { uniform, albedo: albedo::table(gpu), shadows, lights, features })
+        let environment = features.environment.then(|| EnvironmentMap::black(gpu));
+        Some(Self { uniform, albedo: albedo::table(gpu), shadows, lights, environment, features })
     }
 
     /// Uploads point and spot lights, at most as many as the features allow.
@@ -52,10 +56,11 @@ impl Lit {
 
     /// Uploads the lighting.
     pub(crate) fn upload(&self, queue: &wgpu::Queue, lighting: &Lighting) {
-        queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&LightingUniform::new(lighting)));
+        let top = self.environment.as_ref().map_or(0.0, |map| map.top);
+        queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&LightingUniform::new(lighting, top)));
     }
 
-    /// Creates the bind group of a view: camera, time, light and shadows.
+    /// Creates the bind group of a view: camera, time, light, shadows and environment.
     pub(crate) fn bind_group(
         &self,
         device: &wgpu::Device,
@@ -78,6 +83,12 @@ impl Lit {
             ]);
         }
         entries.extend(self.lights.as_ref().map(|lights| entry(LIGHTS_BINDING, lights.as_entire_binding())));
+        if let Some(environment) = &self.environment {
+            entries.extend([
+                entry(ENVIRONMENT_BINDING, wgpu::BindingResource::TextureView(&environment.view)),
+                entry(ENVIRONMENT_BINDING + 1, wgpu::BindingResource::Sampler(&environment.sampler)),
+            ]);
+        }
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin lit view"),
             layout,

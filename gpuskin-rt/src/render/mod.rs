@@ -65,6 +65,7 @@ mod cull;
 mod custom_draw;
 mod descriptor;
 mod draw_run;
+mod environment;
 mod error;
 mod explain;
 mod field;

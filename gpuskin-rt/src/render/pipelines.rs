@@ -239,13 +239,7 @@ impl PipelineCache {
         let code = self.descriptor.shading.features().map(|features| (surface.code(), features.code()));
         let own = self.descriptor.shading.features().and_then(|features| features.surface.as_deref());
         let text = || match code {
-            Some((surface, lighting)) => {
-                let text = shader::material::material(variant, instances, surface, lighting);
-                match own.filter(|_| !surface.unlit) {
-                    Some(own) => shader::material::with_surface(&text, own),
-                    None => text,
-                }
-            }
+            Some((surface, lighting)) => shader::material::material(variant, instances, surface, lighting, own),
             None => shader::drawn(variant, instances),
         };
         let blended = surface.blended;

@@ -179,9 +179,7 @@ impl CrowdRenderer {
                 wgpu::BindGroupEntry { binding: 1, resource: self.scene.as_entire_binding() },
             ],
         });
-        let layout = self.layouts.lit_view.as_ref();
-        let of_view = |(lit, layout): (&Lit, _)| lit.bind_group(&self.device, layout, [&uniform, &self.scene]);
-        let lit = self.lit.as_ref().zip(layout).map(of_view);
+        let lit = self.lit_group_of(&uniform);
         self.views.push(ViewOnDevice {
             uniform,
             bind_group,
@@ -194,6 +192,18 @@ impl CrowdRenderer {
             views.count = self.views.len();
         }
         View(self.views.len() - 1)
+    }
+
+    /// Creates the bind group of a view with light, if the material is not diffuse.
+    fn lit_group_of(&self, view: &wgpu::Buffer) -> Option<wgpu::BindGroup> {
+        let (lit, layout) = self.lit.as_ref().zip(self.layouts.lit_view.as_ref())?;
+        Some(lit.bind_group(&self.device, layout, [view, &self.scene]))
+    }
+
+    /// Creates the bind groups with light of all views anew.
+    pub(super) fn bind_lighting(&mut self) {
+        let groups: Vec<_> = self.views.iter().map(|view| self.lit_group_of(&view.uniform)).collect();
+        self.views.iter_mut().zip(groups).for_each(|(view, lit)| view.lit = lit);
     }
 
     /// Adds the views of the cascades.

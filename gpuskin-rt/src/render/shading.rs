@@ -27,6 +27,10 @@ pub struct LightingFeatures {
     pub shadows: Option<ShadowDescriptor>,
     /// Whether fog is drawn; its parameters are in [`Lighting::fog`](crate::Lighting::fog).
     pub fog: bool,
+    /// Whether surfaces mirror an environment:
+    /// [`CrowdRenderer::set_environment`](super::CrowdRenderer::set_environment) sets it. Without, they mirror
+    /// [`Lighting::ambient`](crate::Lighting::ambient).
+    pub environment: bool,
     /// Greatest number of point and spot lights, at most 1,024, or 341 on devices with uniform buffers of 16 KiB
     /// (WebGL2). [`CrowdRenderer::set_lights`](super::CrowdRenderer::set_lights) sets them. Each pixel reads all
     /// lights that are set.
@@ -87,8 +91,14 @@ impl Shading {
 impl LightingFeatures {
     /// Features that select shader code.
     pub(super) fn code(&self) -> LightingCode {
-        let Self { shadows, fog, lights, tone_mapping, surface: _ } = self;
-        LightingCode { shadows: shadows.is_some(), fog: *fog, lights: *lights, tone_mapping: *tone_mapping }
+        let Self { shadows, fog, environment, lights, tone_mapping, surface: _ } = self;
+        LightingCode {
+            shadows: shadows.is_some(),
+            fog: *fog,
+            environment: *environment,
+            lights: *lights,
+            tone_mapping: *tone_mapping,
+        }
     }
 
     /// Checks that the device can hold the lights.

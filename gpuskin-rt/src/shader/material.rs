@@ -53,6 +53,8 @@ pub(crate) struct SurfaceCode {
 pub(crate) struct LightingCode {
     pub(crate) shadows: bool,
     pub(crate) fog: bool,
+    /// Whether there is an environment map.
+    pub(crate) environment: bool,
     /// Greatest number of point and spot lights.
     pub(crate) lights: u32,
     pub(crate) tone_mapping: ToneMapping,
@@ -65,6 +67,8 @@ pub(crate) const ALBEDO_BINDING: u32 = 3;
 /// Binding of the cascades; the next ones are the shadow map and its sampler.
 pub(crate) const SHADOWS_BINDING: u32 = 5;
 
+/// Binding of the environment map; the next one is its sampler.
+pub(crate) const ENVIRONMENT_BINDING: u32 = 9;
 /// Binding of point and spot lights.
 pub(crate) const LIGHTS_BINDING: u32 = 8;
 
@@ -75,6 +79,10 @@ pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
         match code.shadows {
             true => include_str!("../../shaders/shadows.wgsl"),
             false => include_str!("../../shaders/shadows_none.wgsl"),
+        },
+        match code.environment {
+            true => include_str!("../../shaders/environment.wgsl"),
+            false => include_str!("../../shaders/environment_none.wgsl"),
         },
         match code.fog {
             true => include_str!("../../shaders/fog.wgsl"),
@@ -94,21 +102,17 @@ pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
     text.replace("@group(GROUP)", &format!("@group({group})"))
 }
 
-/// End of `radiance_of` with point and spot lights.
-const ADD_LIGHTS: &str = "
-    light += radiance_of_lights(point, Reflectance(roughness, n_dot_v, diffuse, bounces_dielectric, bounces_metal));
-    return light + point.emitted;";
-
-/// Returns the renderer's shader in the metallic-roughness model.
+/// Returns the renderer's shader in the metallic-roughness model. `own`: WGSL of the game that changes lit surfaces.
 pub(crate) fn material(
     variant: Variant,
     instances: InstanceSource,
     surface: SurfaceCode,
     code: LightingCode,
+    own: Option<&str>,
 ) -> String {
     // Unlit surfaces receive neither shadows nor light.
     let code = match surface.unlit {
-        true => LightingCode { shadows: false, lights: 0, ..code },
+        true => LightingCode { shadows: false, environment: false, lights: 0, ..code },
         false => code,
     };
     let mapped = surface.textures.has(TextureSet::NORMAL) && !surface.unlit;
@@ -124,6 +128,15 @@ pub(crate) fn material(
         true => &[include_str!("../../shaders/material_unlit.wgsl")],
         false => &[
             include_str!("../../shaders/metallic_roughness.wgsl"),
+            match code.lights {
+                0 => include_str!("../../shaders/metallic_roughness_lights_none.wgsl"),
+                _ => include_str!("../../shaders/metallic_roughness_lights.wgsl"),
+            },
+            match own {
+                None => include_str!("../../shaders/surface_none.wgsl"),
+                Some(_) => include_str!("../../shaders/surface_own.wgsl"),
+            },
+            own.unwrap_or_default(),
             include_str!("../../shaders/unit_or.wgsl"),
             include_str!("../../shaders/material_lit.wgsl"),
         ],
@@ -140,17 +153,7 @@ pub(crate) fn material(
         all.push('\n');
         all.push_str(module);
     }
-    if code.lights > 0 {
-        all = all.replace("\n    return light + point.emitted;", ADD_LIGHTS);
-        all.push('\n');
-        all.push_str(include_str!("../../shaders/metallic_roughness_lights.wgsl"));
-    }
     all
-}
-
-/// Returns a shader of [`material`] for lit surfaces, which a function of the game changes.
-pub(crate) fn with_surface(text: &str, surface: &str) -> String {
-    text.replace("radiance_of(point);", "radiance_of(surface(point, varyings.uv));") + "\n" + surface
 }
 
 /// Returns what depends on the surface: interpolated values, texture bindings and functions that read them.

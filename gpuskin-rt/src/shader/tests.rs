@@ -83,9 +83,9 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                     let surface = SurfaceCode { textures, masked, flat, unlit, emits };
                     let tone_mapping = ToneMapping::Neutral;
                     let lights = if flat { 0 } else { 341 };
-                    let code = LightingCode { shadows: true, fog: true, lights, tone_mapping };
+                    let code = LightingCode { shadows: true, fog: true, environment: !masked, lights, tone_mapping };
                     let instances = InstanceSource::Records;
-                    (format!("{surface:?} of {variant:?}"), material::material(variant, instances, surface, code))
+                    (format!("{surface:?} of {variant:?}"), material::material(variant, instances, surface, code, None))
                 },
             )
         })
@@ -93,17 +93,14 @@ fn materials() -> impl Iterator<Item = (String, String)> {
     let first = Variant::all().next().into_iter().flat_map(|variant| {
         let features =
             [ToneMapping::None, ToneMapping::Neutral, ToneMapping::Aces].into_iter().flat_map(|tone_mapping| {
-                [(false, false), (true, false), (false, true)].map(|(shadows, fog)| LightingCode {
-                    shadows,
-                    fog,
-                    lights: 0,
-                    tone_mapping,
+                [(false, false, false), (true, false, true), (false, true, false)].map(|(shadows, fog, environment)| {
+                    LightingCode { shadows, fog, environment, lights: 0, tone_mapping }
                 })
             });
         features.map(move |code| {
             let surface =
                 SurfaceCode { textures: TextureSet::default(), masked: false, flat: false, unlit: false, emits: true };
-            (format!("{code:?}"), material::material(variant, InstanceSource::Records, surface, code))
+            (format!("{code:?}"), material::material(variant, InstanceSource::Records, surface, code, None))
         })
     });
     let few = variants.filter(|v| matches!(v.encoding, Encoding::LocalPacked | Encoding::MatrixF16 | Encoding::VatF16));
@@ -417,10 +414,11 @@ fn full_material_has_rust_layout() {
             fog_slope,
             fog_height,
             fog_falloff,
+            environment_top,
             ambient
         ]
     );
-    assert_eq!(lighting, (11, size_of::<LightingUniform>()));
+    assert_eq!(lighting, (12, size_of::<LightingUniform>()));
     let light = same_layout!(
         &module,
         "GpuskinLight",

@@ -13,6 +13,7 @@ mod cache;
 mod cpu_reference;
 mod crowd;
 mod cull;
+mod environment;
 mod explain;
 mod extremes;
 mod field;
@@ -128,6 +129,11 @@ fn main() -> std::process::ExitCode {
         test!(light::unlit_surfaces_keep_their_colour, GPU),
         test!(light::invalid_light_and_surfaces_give_finite_pictures, GPU),
         test!(light::unusable_shadow_descriptors_are_refused),
+        test!(environment::white_surfaces_reflect_all_light_of_an_environment, GPU),
+        test!(environment::mirrors_show_the_faces_of_the_cube, GPU),
+        test!(environment::rough_surfaces_show_coarse_levels, GPU),
+        test!(environment::environments_are_replaced_and_removed, GPU),
+        test!(environment::invalid_environments_are_refused),
         test!(lights::point_and_spot_lights_match_f64_reference, GPU),
         test!(lights::as_many_lights_as_promised_are_drawn, GPU),
         test!(lights::lights_beyond_the_limit_are_refused),

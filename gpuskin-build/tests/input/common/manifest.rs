@@ -6,7 +6,7 @@ use gpuskin_build::{Manifest, Style};
 pub fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("art")).unwrap();
-    for file in ["soldier.glb", "wolf.gltf", "run.glb", "soldier.fbx"] {
+    for file in ["soldier.glb", "wolf.gltf", "run.glb", "soldier.fbx", "harbour.hdr", "sky.exr"] {
         std::fs::write(folder.path().join("art").join(file), b"").unwrap();
     }
     folder

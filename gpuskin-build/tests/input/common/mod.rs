@@ -87,6 +87,7 @@ pub fn import_within(folder: &Path, entry: &ModelEntry, pixels: Pixels, limits: 
         limits,
         roots: vec![],
         models: vec![],
+        environments: vec![],
     };
     let (mut diagnostics, mut inputs) = (Diagnostics::default(), BTreeSet::new());
     let model = import(&manifest, entry, pixels, &mut diagnostics, &mut inputs);

@@ -1,0 +1,101 @@
+//! Checks of names and paths in the manifest.
+
+use std::path::{Path, PathBuf};
+
+use super::At;
+use super::section::{Notes, shorten};
+use crate::diagnostic::DiagnosticCode;
+use crate::suggest::closest;
+
+/// Kind of a file that the manifest names.
+pub(super) struct FileKind {
+    /// Noun with an article.
+    noun: &'static str,
+    /// Endings of files of this kind, for suggestions.
+    endings: &'static [&'static str],
+    /// Endings of other kinds that are often tried.
+    others: &'static [&'static str],
+    /// Advice for a file of another kind.
+    convert: &'static str,
+    /// Advice for a folder.
+    in_folder: &'static str,
+}
+
+pub(super) const GLTF: FileKind = FileKind {
+    noun: "a glTF file",
+    endings: &[".glb", ".gltf"],
+    others: &["fbx", "blend", "dae", "obj", "usd", "usda", "usdc", "usdz", "bvh"],
+    convert: "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0",
+    in_folder: "give the path of the .glb or .gltf file in the folder",
+};
+
+pub(super) const PANORAMA: FileKind = FileKind {
+    noun: "a panorama that can be read",
+    endings: &[".hdr", ".pfm", ".png", ".jpg", ".jpeg"],
+    others: &["exr", "tif", "tiff", "ktx", "ktx2", "dds", "webp"],
+    convert: "save it as Radiance HDR (.hdr), for example from Blender: Image > Save As",
+    in_folder: "give the path of the .hdr, .pfm, .png or .jpg file in the folder",
+};
+
+/// Checks a name that becomes a Rust constant and a folder, so it must be safe for any file system. `of`: noun of
+/// what it names, with an article.
+pub(super) fn check_name(of: &str, name: &At<String>, notes: &mut Notes) -> bool {
+    let text = name.value.as_str();
+    let fits = text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if !fits {
+        let message = format!("`{}` is not a valid name of {of}", shorten(text));
+        let help = "the name becomes a Rust identifier and a folder: use up to 64 letters, digits, `_` and `-`, starting with a letter";
+        notes.error(DiagnosticCode::NameInvalid, name.span.clone(), message, help);
+    }
+    fits
+}
+
+/// Reports a file that does not exist, or has an unsupported format.
+pub(super) fn check(path: &At<String>, folder: &Path, kind: &FileKind, notes: &mut Notes) {
+    let file = folder.join(&path.value);
+    let shown = shorten(&path.value);
+    match std::fs::metadata(&file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let help = match nearby(&file, kind).map(|near| Path::new(&path.value).with_file_name(near)) {
+                Some(near) => format!("did you mean \"{}\"?", near.display().to_string().replace('\\', "/")),
+                None if path.value.contains('\\') => "write paths with `/`".to_owned(),
+                None => format!("paths are relative to the folder of the manifest: {} does not exist", file.display()),
+            };
+            notes.error(DiagnosticCode::FileNotFound, path.span.clone(), format!("file not found: {shown}"), help);
+        }
+        Err(error) => notes.error(
+            DiagnosticCode::FileUnreadable,
+            path.span.clone(),
+            format!("{shown} cannot be read: {error}"),
+            "",
+        ),
+        Ok(metadata) if metadata.is_dir() => {
+            notes.error(DiagnosticCode::FileKind, path.span.clone(), format!("{shown} is a folder"), kind.in_folder);
+        }
+        Ok(_) => {
+            let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+            if kind.others.contains(&extension.as_str()) {
+                let message = format!("{shown} is not {}", kind.noun);
+                notes.error(DiagnosticCode::FileKind, path.span.clone(), message, kind.convert);
+            }
+        }
+    }
+}
+
+/// Returns the file of a kind in the same folder with the most similar name, but not the file itself, which may
+/// have been written since it was looked for.
+fn nearby(file: &Path, kind: &FileKind) -> Option<String> {
+    let own = file.file_name()?.to_str()?;
+    let folder =
+        file.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| kind.endings.iter().any(|ending| name.ends_with(ending)) && name != own)
+        .take(1000)
+        .collect();
+    names.sort();
+    closest(own, names.iter().map(String::as_str)).map(str::to_owned)
+}
