@@ -1,16 +1,5 @@
 // Material of the renderer in the metallic-roughness model, and its depth pass. The model is group 1.
 
-// Layout of FullMaterialUniform in gpuskin-rt/src/render/material.rs.
-struct Material {
-    base_color: vec4<f32>,
-    emissive: vec3<f32>,
-    alpha_cutoff: f32,
-    metallic: f32,
-    roughness: f32,
-    occlusion_strength: f32,
-    normal_scale: f32,
-}
-
 @group(2) @binding(0) var<uniform> material: Material;
 
 @vertex

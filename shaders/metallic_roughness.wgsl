@@ -8,8 +8,6 @@
 
 // Below this roughness, highlights are smaller than f32 resolves.
 const MIN_ROUGHNESS = 0.045;
-// Reflectance of dielectrics at normal incidence, for a refractive index of 1.5.
-const DIELECTRIC = 0.04;
 const GGX_TABLE_SIDE = 32.0;
 
 // Point of a surface.
@@ -34,7 +32,7 @@ struct Reflectance {
     roughness: f32,
     n_dot_v: f32,
     diffuse: vec3<f32>,
-    bounces_dielectric: f32,
+    bounces_dielectric: DielectricColor,
     bounces_metal: vec3<f32>,
 }
 
@@ -59,11 +57,13 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
     let at = vec2<f32>(sqrt(n_dot_v), roughness) * ((GGX_TABLE_SIDE - 1.0) / GGX_TABLE_SIDE) + 0.5 / GGX_TABLE_SIDE;
     let albedo = textureSampleLevel(ggx_albedo_table, ggx_albedo_sampler, at, 0.0).rg;
     let lost = 1.0 / albedo.r - 1.0;
-    let bounces_dielectric = 1.0 + DIELECTRIC * lost;
+    let f0 = dielectric_f0();
+    let f90 = dielectric_f90();
+    let bounces_dielectric = 1.0 + f0 * lost;
     let bounces_metal = 1.0 + point.base_color * lost;
-    let reflected_dielectric = mix(albedo.g, albedo.r, DIELECTRIC) * bounces_dielectric;
+    let reflected_dielectric = (f0 * (albedo.r - albedo.g) + f90 * albedo.g) * bounces_dielectric;
     let reflected_metal = mix(vec3<f32>(albedo.g), vec3<f32>(albedo.r), point.base_color) * bounces_metal;
-    let diffuse = point.base_color * ((1.0 - point.metallic) * (1.0 - reflected_dielectric));
+    let diffuse = point.base_color * ((1.0 - point.metallic) * (1.0 - strongest(reflected_dielectric)));
 
     // Ambient light.
     let reflected = mix(vec3<f32>(reflected_dielectric), reflected_metal, point.metallic);
@@ -76,10 +76,10 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
     if (n_dot_l > 0.0) {
         let h = normalize(l + v);
         let grazing = pow(clamp(1.0 - dot(v, h), 0.0, 1.0), 5.0);
-        let dielectric = mix(DIELECTRIC, 1.0, grazing) * bounces_dielectric;
+        let reflecting = (f0 + (f90 - f0) * grazing) * bounces_dielectric;
         let metal = mix(point.base_color, vec3<f32>(1.0), grazing) * bounces_metal;
         let lobe = ggx(n_dot_l, n_dot_v, clamp(dot(n, h), 0.0, 1.0), roughness * roughness);
-        let specular = mix(vec3<f32>(dielectric), metal, point.metallic) * lobe;
+        let specular = mix(vec3<f32>(reflecting), metal, point.metallic) * lobe;
         let visible = gpuskin_sun_visibility(point.position, point.face_normal);
         light += gpuskin_lighting.sun * ((diffuse + specular) * (n_dot_l * visible));
     }

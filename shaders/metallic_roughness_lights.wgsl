@@ -11,11 +11,12 @@ fn add_lights(light_so_far: vec3<f32>, point: SurfacePoint, surface: Reflectance
         if (n_dot_l > 0.0 && any(light.color > vec3<f32>(0.0))) {
             let h = normalize(l + v);
             let grazing = pow(clamp(1.0 - dot(v, h), 0.0, 1.0), 5.0);
-            let dielectric = mix(DIELECTRIC, 1.0, grazing) * surface.bounces_dielectric;
+            let f0 = dielectric_f0();
+            let reflecting = (f0 + (dielectric_f90() - f0) * grazing) * surface.bounces_dielectric;
             let metal = mix(point.base_color, vec3<f32>(1.0), grazing) * surface.bounces_metal;
             let alpha = surface.roughness * surface.roughness;
             let lobe = ggx(n_dot_l, surface.n_dot_v, clamp(dot(n, h), 0.0, 1.0), alpha);
-            let specular = mix(vec3<f32>(dielectric), metal, point.metallic) * lobe;
+            let specular = mix(vec3<f32>(reflecting), metal, point.metallic) * lobe;
             sum += light.color * ((surface.diffuse + specular) * n_dot_l);
         }
     }

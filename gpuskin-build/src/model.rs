@@ -314,6 +314,16 @@ pub struct Material {
     pub emissive: [f32; 3],
     /// Texture that is multiplied by the factor.
     pub emissive_texture: Option<Texture>,
+    /// Refractive index: `KHR_materials_ior`.
+    pub ior: f32,
+    /// Strength of the dielectric's reflection, 0..1: `KHR_materials_specular`.
+    pub specular: f32,
+    /// Colour of the dielectric's reflection, linear RGB: `KHR_materials_specular`.
+    pub specular_color: [f32; 3],
+    /// Texture with the strength in alpha. Has the size of the colour texture, if there is one.
+    pub specular_texture: Option<Texture>,
+    /// Texture that is multiplied by the colour.
+    pub specular_color_texture: Option<Texture>,
     /// Whether back faces are drawn.
     pub double_sided: bool,
     /// Cutoff of alpha mode MASK.
@@ -335,6 +345,11 @@ impl Default for Material {
             roughness: 1.0,
             metallic_roughness_texture: None,
             occlusion_strength: 1.0,
+            ior: 1.5,
+            specular: 1.0,
+            specular_color: [1.0; 3],
+            specular_texture: None,
+            specular_color_texture: None,
             occlusion_texture: None,
             normal_map: false,
             normal_scale: 1.0,

@@ -23,6 +23,16 @@ pub struct Material {
     pub roughness: f32,
     /// Strength of the occlusion in the red channel of [`Material::orm_texture`], 0..1.
     pub occlusion_strength: f32,
+    /// Refractive index of the dielectric part (`KHR_materials_ior`): 1.5 unless the file names another; 0 for a surface
+    /// that reflects all light.
+    pub ior: f32,
+    /// Strength of the dielectric's reflection, 0..1 (`KHR_materials_specular`).
+    pub specular: f32,
+    /// Colour of the dielectric's reflection at normal incidence, linear RGB; may exceed 1 (`KHR_materials_specular`).
+    pub specular_color: [f32; 3],
+    /// Colour of the dielectric's reflection, sRGB, with its strength in alpha; both are 1 without a texture for them.
+    #[doc(hidden)]
+    pub specular_texture: Option<MaterialTexture>,
     /// Occlusion, roughness and metallic in red, green and blue; linear. A channel is 1 if the
     /// material has no texture for it.
     #[doc(hidden)]
@@ -49,6 +59,13 @@ pub struct Material {
 }
 
 impl Material {
+    /// Returns whether dielectrics reflect otherwise than with a refractive index of 1.5; false if the material is unlit.
+    #[doc(hidden)]
+    pub fn has_specular(&self) -> bool {
+        let usual = self.ior == 1.5 && self.specular == 1.0 && self.specular_color == [1.0; 3];
+        !self.unlit && !(usual && self.specular_texture.is_none())
+    }
+
     /// Returns whether the material emits light; false if it is unlit.
     #[doc(hidden)]
     pub fn emits(&self) -> bool {
@@ -58,9 +75,8 @@ impl Material {
     /// Returns all textures of the material.
     #[doc(hidden)]
     pub fn textures(&self) -> impl Iterator<Item = &MaterialTexture> {
-        [&self.base_color_texture, &self.orm_texture, &self.normal_texture, &self.emissive_texture]
-            .into_iter()
-            .flatten()
+        let own = [&self.base_color_texture, &self.orm_texture, &self.normal_texture, &self.emissive_texture];
+        own.into_iter().chain([&self.specular_texture]).flatten()
     }
 }
 

@@ -22,6 +22,11 @@ enum TexelSource {
         occlusion: Option<usize>,
         metallic_roughness: Option<usize>,
     },
+    /// Red, green and blue of the first image, alpha of the second; 255 for a missing image.
+    Specular {
+        color: Option<usize>,
+        strength: Option<usize>,
+    },
 }
 
 /// Returns the materials for the runtime, and the textures that they use.
@@ -46,6 +51,10 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             roughness: m.roughness,
             occlusion_strength: m.occlusion_strength,
             orm_texture: None,
+            ior: m.ior,
+            specular: m.specular,
+            specular_color: m.specular_color,
+            specular_texture: None,
             normal_scale: m.normal_scale,
             normal_texture: image(&m.normal_texture, MipFilter::Normals),
             emissive: m.emissive,
@@ -64,6 +73,12 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             let source =
                 TexelSource::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
             sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
+        });
+        let (color, strength) = (&m.specular_color_texture, &m.specular_texture);
+        material.specular_texture = color.as_ref().or(strength.as_ref()).map(|t| {
+            let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
+            let source = TexelSource::Specular { color: index(color), strength: index(strength) };
+            sampled(t, place(PlannedTexture { source, kind: MipFilter::Light }))
         });
     }
     (materials, planned)
@@ -92,13 +107,18 @@ impl PlannedTexture {
             TexelSource::Orm { occlusion, metallic_roughness } => {
                 metallic_roughness.or(occlusion).expect("an ORM texture has at least one source image")
             }
+            TexelSource::Specular { color, strength } => {
+                color.or(strength).expect("a specular texture has at least one source image")
+            }
         }
     }
 
     /// Returns the texels as RGBA8, rows from top to bottom.
     pub(super) fn texels(&self, model: &Model) -> Vec<u8> {
-        let TexelSource::Orm { occlusion, metallic_roughness } = self.source else {
-            return model.images[self.image()].rgba.clone();
+        let channels = match self.source {
+            TexelSource::Image(_) => return model.images[self.image()].rgba.clone(),
+            TexelSource::Orm { occlusion, metallic_roughness } => [(occlusion, 0..1), (metallic_roughness, 1..3)],
+            TexelSource::Specular { color, strength } => [(color, 0..3), (strength, 3..4)],
         };
         let mut texels = vec![255; model.images[self.image()].rgba.len()];
         let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {
@@ -109,8 +129,7 @@ impl PlannedTexture {
                 to[channels.clone()].copy_from_slice(&from[channels.clone()]);
             }
         };
-        copy(occlusion, 0..1);
-        copy(metallic_roughness, 1..3);
+        channels.into_iter().for_each(|(image, channels)| copy(image, channels));
         texels
     }
 }

@@ -69,6 +69,28 @@ fn psnr(a: &[u8], b: &[u8]) -> f64 {
     10.0 * (255.0 * 255.0 * a.len() as f64 / squares.max(1e-9)).log10()
 }
 
+/// The colour is in red, green and blue, the strength in alpha; a missing image is white.
+#[test]
+fn specular_textures_share_one() {
+    let (color, strength) = (picture([4, 4], true), picture([4, 4], true));
+    let texels = |material| {
+        let all = baked(vec![color.clone(), strength.clone()], material, &wanted(&[ColorFormat::Rgba8]));
+        let [texture] = &all[..] else { panic!("one texture") };
+        assert!(texture.info.srgb);
+        texture.files[0][0].as_chunks::<4>().0.to_vec()
+    };
+    let opaque = |texel: &[u8; 4]| [texel[0], texel[1], texel[2], 255];
+    let white = |texel: &[u8; 4]| [255, 255, 255, texel[3]];
+    let source = color.rgba.as_chunks::<4>().0;
+    let both = Material { specular_color_texture: of(0), specular_texture: of(1), ..Default::default() };
+    assert_eq!(texels(both.clone()), source);
+    assert_eq!(
+        texels(Material { specular_texture: None, ..both.clone() }),
+        source.iter().map(opaque).collect::<Vec<_>>()
+    );
+    assert_eq!(texels(Material { specular_color_texture: None, ..both }), source.iter().map(white).collect::<Vec<_>>());
+}
+
 #[cfg(feature = "textures")]
 #[test]
 fn every_format_decodes_to_the_source_image() {

@@ -1,5 +1,5 @@
-//! Material textures other than the base colour: normals, occlusion, roughness, metallic, emission.
-//! The renderer's own material draws only emission. An invalid texture is ignored with a warning.
+//! Material textures other than the base colour: normals, occlusion, roughness, metallic, emission, specular.
+//! An invalid texture is ignored with a warning.
 
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Info;
@@ -57,6 +57,8 @@ pub(super) struct MaterialTextures {
     metallic_roughness: Option<TextureUse>,
     occlusion: Option<TextureUse>,
     emissive: Option<TextureUse>,
+    specular: Option<TextureUse>,
+    specular_color: Option<TextureUse>,
 }
 
 /// Texture coordinates of a material's vertices, and the name of the material.
@@ -79,12 +81,17 @@ impl MaterialTextures {
         let metallic_roughness =
             pbr.metallic_roughness_texture.as_ref().map(|info| TextureUse::of_info("metallic-roughness", info));
         let emissive = source.emissive_texture.as_ref().map(|info| TextureUse::of_info("emissive", info));
-        Self { normal, metallic_roughness, occlusion, emissive }
+        let extension = source.extensions.as_ref().and_then(|e| e.specular.as_ref());
+        let of = |what, info: Option<&Info>| info.map(|info| TextureUse::of_info(what, info));
+        let specular = of("specular", extension.and_then(|e| e.specular_texture.as_ref()));
+        let specular_color = of("specular colour", extension.and_then(|e| e.specular_color_texture.as_ref()));
+        Self { normal, metallic_roughness, occlusion, emissive, specular, specular_color }
     }
 
     /// Returns the texture coordinates of a material without a base colour texture.
     pub(super) fn uv(&self) -> Option<UvSource> {
-        let all = [&self.normal, &self.metallic_roughness, &self.occlusion, &self.emissive];
+        let Self { normal, metallic_roughness, occlusion, emissive, specular, specular_color } = self;
+        let all = [normal, metallic_roughness, occlusion, emissive, specular, specular_color];
         all.into_iter().flatten().find_map(|texture| texture.uv.as_ref().ok().copied())
     }
 
@@ -114,6 +121,10 @@ impl MaterialTextures {
         }
         material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
+        read_specular(source, material, &mut |message| {
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).within(label);
+            report.warn(diagnostic.within(Label::file(&file.shown)));
+        });
         let mut warn = |what: &str, diagnostic: Diagnostic| {
             let message = format!("the {what} texture is ignored: {}", diagnostic.message());
             let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialTexture, message)
@@ -139,16 +150,58 @@ impl MaterialTextures {
         material.metallic_roughness_texture = read(self.metallic_roughness);
         material.occlusion_texture = read(self.occlusion);
         material.emissive_texture = read(self.emissive);
-        if let (Some(occlusion), Some(other)) = (material.occlusion_texture, material.metallic_roughness_texture) {
-            let [a, b] = [occlusion, other].map(|t| &textures.images[t.image]);
-            if (a.width, a.height) != (b.width, b.height) {
-                let message = format!(
-                    "it has {} x {} texels, but the metallic-roughness texture, with which it is combined, has {} x {}",
-                    a.width, a.height, b.width, b.height
-                );
-                warn("occlusion", Diagnostic::error(DiagnosticCode::MaterialTexture, message));
-                material.occlusion_texture = None;
-            }
+        material.specular_texture = read(self.specular);
+        material.specular_color_texture = read(self.specular_color);
+        let size = |texture: Option<Texture>| {
+            let image = &textures.images[texture?.image];
+            Some([image.width, image.height])
+        };
+        // Textures that share the channels of one: both have its size.
+        let mismatch = |texture: Option<Texture>, other: Option<Texture>, name: &str| {
+            let ([width, height], [other_width, other_height]) = (size(texture)?, size(other)?);
+            let message = format!(
+                "it has {width} x {height} texels, but the {name} texture, with which it is combined, has {other_width} x \
+                 {other_height}"
+            );
+            let differ = [width, height] != [other_width, other_height];
+            differ.then(|| Diagnostic::error(DiagnosticCode::MaterialTexture, message))
+        };
+        let of_occlusion =
+            mismatch(material.occlusion_texture, material.metallic_roughness_texture, "metallic-roughness");
+        let of_specular = mismatch(material.specular_texture, material.specular_color_texture, "specular colour");
+        if let Some(diagnostic) = of_occlusion {
+            warn("occlusion", diagnostic);
+            material.occlusion_texture = None;
         }
+        if let Some(diagnostic) = of_specular {
+            warn("specular", diagnostic);
+            material.specular_texture = None;
+        }
+    }
+}
+
+/// Reads refractive index, strength and colour of the dielectric's reflection.
+fn read_specular(source: &json::Material, material: &mut Material, warn: &mut dyn FnMut(String)) {
+    let Some(extensions) = &source.extensions else { return };
+    if let Some(ior) = &extensions.ior {
+        let ior = ior.ior.0;
+        if ior == 0.0 || ior >= 1.0 {
+            material.ior = ior;
+        } else {
+            warn(format!("the refractive index {ior} is not possible and is set to 1.5"));
+        }
+    }
+    if let Some(specular) = &extensions.specular {
+        let (factor, color) = (specular.specular_factor.0, specular.specular_color_factor.0);
+        if (0.0..=1.0).contains(&factor) {
+            material.specular = factor;
+        } else {
+            material.specular = factor.clamp(0.0, 1.0);
+            warn(format!("the specular factor {factor} is not in 0..1 and is set to {}", material.specular));
+        }
+        if color.iter().any(|c| *c < 0.0) {
+            warn("the specular colour is negative and is set to zero".to_owned());
+        }
+        material.specular_color = color.map(|c| c.clamp(0.0, f32::MAX));
     }
 }

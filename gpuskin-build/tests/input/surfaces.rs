@@ -63,6 +63,66 @@ fn textures_and_factors_are_read() {
 }
 
 #[test]
+fn index_and_specular_are_read() {
+    let read = |extensions: Value, images: &[&[u8]]| {
+        with(images, json!({ "name": "Steel", "extensions": extensions })).import()
+    };
+    let images = [png(4, 4), png(4, 4), png(8, 4)];
+    let images = images.each_ref().map(|image| &image[..]);
+    let outcome = read(
+        json!({
+            "KHR_materials_ior": { "ior": 1.33 },
+            "KHR_materials_specular": {
+                "specularFactor": 0.5, "specularColorFactor": [2, 0.5, 0],
+                "specularTexture": { "index": 0 }, "specularColorTexture": { "index": 1 },
+            },
+        }),
+        &images,
+    );
+    assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
+    let m = surface(outcome.model());
+    assert_eq!((m.ior, m.specular, m.specular_color), (1.33, 0.5, [2.0, 0.5, 0.0]));
+    assert!(m.specular_texture.is_some() && m.specular_color_texture.is_some());
+
+    let outcome = read(json!({ "KHR_materials_ior": {}, "KHR_materials_specular": {} }), &[]);
+    assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
+    let m = surface(outcome.model());
+    assert_eq!((m.ior, m.specular, m.specular_color), (1.5, 1.0, [1.0; 3]));
+
+    for (extensions, warning, ior, specular, color) in [
+        (json!({ "KHR_materials_ior": { "ior": 0 } }), "", 0.0, 1.0, [1.0; 3]),
+        (json!({ "KHR_materials_ior": { "ior": 0.5 } }), "refractive index 0.5", 1.5, 1.0, [1.0; 3]),
+        (json!({ "KHR_materials_ior": { "ior": -1 } }), "refractive index -1", 1.5, 1.0, [1.0; 3]),
+        (json!({ "KHR_materials_specular": { "specularFactor": 3 } }), "specular factor 3", 1.5, 1.0, [1.0; 3]),
+        (json!({ "KHR_materials_specular": { "specularFactor": -3 } }), "specular factor -3", 1.5, 0.0, [1.0; 3]),
+        (
+            json!({ "KHR_materials_specular": { "specularColorFactor": [1, -1, 1e9] } }),
+            "specular colour is negative",
+            1.5,
+            1.0,
+            [1.0, 0.0, 1e9],
+        ),
+        (
+            json!({ "KHR_materials_specular": {
+                "specularTexture": { "index": 0 }, "specularColorTexture": { "index": 2 } } }),
+            "specular texture is ignored: it has 4 x 4 texels, but the specular colour texture",
+            1.5,
+            1.0,
+            [1.0; 3],
+        ),
+    ] {
+        let outcome = read(extensions.clone(), &images);
+        let warnings = outcome.warnings();
+        assert!(warnings.len() == usize::from(!warning.is_empty()), "{extensions}: {warnings:#?}");
+        assert!(warnings.iter().all(|w| w.contains(warning)), "{extensions}: {warnings:#?}");
+        let m = surface(outcome.model());
+        assert_eq!((m.ior, m.specular, m.specular_color), (ior, specular, color), "{extensions}");
+        assert!(m.specular_texture.is_none());
+    }
+    assert!(read(json!({ "KHR_materials_ior": { "ior": "x" } }), &[]).errors()[0].contains("materials[0].extensions"));
+}
+
+#[test]
 fn emissive_strength_is_applied() {
     let read = |strength: Value| {
         let extension = json!({ "KHR_materials_emissive_strength": strength });

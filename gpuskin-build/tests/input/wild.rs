@@ -153,7 +153,7 @@ fn specular_glossiness_uses_the_diffuse_colour() {
 #[test]
 fn unsupported_material_extensions_warn() {
     let mut g = figure();
-    let coat = json!({ "KHR_materials_clearcoat": { "clearcoatFactor": 1 }, "KHR_materials_ior": {} });
+    let coat = json!({ "KHR_materials_clearcoat": { "clearcoatFactor": 1 }, "KHR_materials_iridescence": {} });
     for i in 0..7 {
         let material = g.push("materials", json!({ "name": format!("Lack{i}"), "extensions": coat }));
         let mesh = g.json["meshes"][0].clone();
@@ -167,7 +167,7 @@ fn unsupported_material_extensions_warn() {
     g.json["meshes"][0]["primitives"][0]["material"] = json!(8);
     g.json["extensionsUsed"] = json!(["KHR_materials_clearcoat", "VENDOR_physics", "KHR_lights_punctual"]);
     let outcome = g.import();
-    warned(&outcome, &["`Lack0`", "and 2 more", "`KHR_materials_clearcoat`, `KHR_materials_ior`"]);
+    warned(&outcome, &["`Lack0`", "and 2 more", "`KHR_materials_clearcoat`, `KHR_materials_iridescence`"]);
     warned(&outcome, &["`Flat` are not drawn: `KHR_materials_sheen`"]);
     assert!(!outcome.warnings().iter().any(|w| w.contains("unlit")));
     let drawn = &outcome.model().materials;

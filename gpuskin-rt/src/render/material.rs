@@ -1,7 +1,10 @@
 //! Constants of materials, as the shaders read them.
 
-use crate::Metadata;
+use core::mem::offset_of;
+
 use bytemuck::{Pod, Zeroable};
+
+use crate::{Material, Metadata};
 
 /// Layout of `Material` in `shaders/crowd.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -12,7 +15,7 @@ pub(crate) struct MaterialUniform {
     pub(crate) alpha_cutoff: f32,
 }
 
-/// Layout of `Material` in `shaders/material.wgsl`.
+/// Layout of `Material` in `shaders/material_specular.wgsl`; without its last member, in `shaders/material_plain.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct FullMaterialUniform {
@@ -23,6 +26,17 @@ pub(crate) struct FullMaterialUniform {
     pub(crate) roughness: f32,
     pub(crate) occlusion_strength: f32,
     pub(crate) normal_scale: f32,
+    /// Reflectance of the dielectric at normal incidence, and strength; read if [`Material::has_specular`].
+    pub(crate) specular: [f32; 4],
+}
+
+/// Reflectance of a dielectric at normal incidence, and the strength of its reflection. Numbers that are not possible
+/// are drawn as a refractive index of 1.5.
+fn specular(material: &Material) -> [f32; 4] {
+    let ratio = (material.ior - 1.0) / (material.ior + 1.0);
+    let f0 = if ratio.is_finite() { (ratio * ratio).min(1.0) } else { 0.04 };
+    let [r, g, b] = material.specular_color.map(|c| if c.is_nan() { f0 } else { (c * f0).clamp(0.0, 1e9) });
+    [r, g, b, if material.specular.is_nan() { 1.0 } else { material.specular.clamp(0.0, 1.0) }]
 }
 
 /// Constants of all materials of a model, laid out as in its buffer.
@@ -41,7 +55,11 @@ impl MaterialConstants {
     /// `full`: whether the renderer draws the metallic-roughness model.
     pub(crate) fn of(device: &wgpu::Device, meta: &Metadata, full: bool) -> Self {
         let alignment = device.limits().min_uniform_buffer_offset_alignment.max(1) as usize;
-        let size = if full { size_of::<FullMaterialUniform>() } else { size_of::<MaterialUniform>() };
+        let size = match full {
+            true if meta.materials.iter().any(Material::has_specular) => size_of::<FullMaterialUniform>(),
+            true => offset_of!(FullMaterialUniform, specular),
+            false => size_of::<MaterialUniform>(),
+        };
         let stride = size.next_multiple_of(alignment);
         let mut bytes = vec![0; stride * meta.materials.len()];
         for (material, bytes) in meta.materials.iter().zip(bytes.chunks_exact_mut(stride)) {
@@ -53,8 +71,9 @@ impl MaterialConstants {
                 roughness: material.roughness,
                 occlusion_strength: material.occlusion_strength,
                 normal_scale: material.normal_scale,
+                specular: specular(material),
             };
-            // `MaterialUniform` is the first part of it.
+            // The others are the first part of it.
             bytes[..size].copy_from_slice(&bytemuck::bytes_of(&uniform)[..size]);
         }
         Self { bytes, alignment: alignment as u64, size: size as u64, stride: stride as u64 }

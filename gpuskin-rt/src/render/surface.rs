@@ -11,6 +11,8 @@ pub(crate) struct Surface {
     pub(super) blended: bool,
     pub(super) flat: bool,
     pub(super) response: LightResponse,
+    /// Whether dielectrics reflect otherwise than with a refractive index of 1.5.
+    pub(super) specular: bool,
     pub(super) textures: TextureSet,
 }
 
@@ -33,14 +35,15 @@ impl Surface {
         };
         let flat = part.flat && response != LightResponse::Unlit;
         let textures = textures(material, full);
-        Self { double_sided: material.double_sided, masked, blended, flat, response, textures }
+        let specular = full && material.has_specular();
+        Self { double_sided: material.double_sided, masked, blended, flat, response, specular, textures }
     }
 
     /// Properties that select the code of the metallic-roughness material.
     pub(super) fn code(self) -> SurfaceCode {
-        let Self { masked, flat, response, textures, .. } = self;
+        let Self { masked, flat, response, specular, textures, .. } = self;
         let (unlit, emits) = (response == LightResponse::Unlit, response == LightResponse::Emissive);
-        SurfaceCode { textures, masked, flat, unlit, emits }
+        SurfaceCode { textures, masked, flat, unlit, emits, specular }
     }
 }
 
@@ -58,4 +61,5 @@ pub(crate) fn textures(material: &Material, full: bool) -> TextureSet {
     set.with(TextureSet::EMISSIVE, material.emits() && material.emissive_texture.is_some())
         .with(TextureSet::ORM, material.orm_texture.is_some())
         .with(TextureSet::NORMAL, material.normal_texture.is_some())
+        .with(TextureSet::SPECULAR, material.specular_texture.is_some())
 }

@@ -37,6 +37,8 @@ pub struct MaterialTextures {
     pub normal: Option<SampledTexture>,
     /// Emitted light: [`Material::emissive_texture`]; `None` if the material has none.
     pub emissive: Option<SampledTexture>,
+    /// Specular colour, and strength in alpha: [`Material::specular_texture`]; `None` if the material has none.
+    pub specular: Option<SampledTexture>,
 }
 
 const OTHER_TEXTURE: &str = "request a device with higher limits, or use a smaller texture";
@@ -85,6 +87,7 @@ impl Textures {
             orm: sampled(&material.orm_texture)?,
             normal: sampled(&material.normal_texture)?,
             emissive: sampled(&material.emissive_texture)?,
+            specular: sampled(&material.specular_texture)?,
         })
     }
 }

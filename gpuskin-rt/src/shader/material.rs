@@ -14,10 +14,11 @@ impl TextureSet {
     pub(crate) const EMISSIVE: Self = Self(2);
     pub(crate) const ORM: Self = Self(4);
     pub(crate) const NORMAL: Self = Self(8);
+    pub(crate) const SPECULAR: Self = Self(16);
     /// Number of sets.
-    pub(crate) const COUNT: usize = 16;
+    pub(crate) const COUNT: usize = 32;
     /// All textures, in the order of their bindings.
-    pub(crate) const ALL: [Self; 4] = [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL];
+    pub(crate) const ALL: [Self; 5] = [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL, Self::SPECULAR];
 
     pub(crate) fn has(self, texture: Self) -> bool {
         self.0 & texture.0 != 0
@@ -46,6 +47,8 @@ pub(crate) struct SurfaceCode {
     pub(crate) flat: bool,
     pub(crate) unlit: bool,
     pub(crate) emits: bool,
+    /// Whether dielectrics reflect otherwise than with a refractive index of 1.5.
+    pub(crate) specular: bool,
 }
 
 /// Features of a renderer that select shader code.
@@ -127,6 +130,10 @@ pub(crate) fn material(
     let shade: &[&str] = match surface.unlit {
         true => &[include_str!("../../shaders/material_unlit.wgsl")],
         false => &[
+            match surface.specular {
+                true => include_str!("../../shaders/dielectric_specular.wgsl"),
+                false => include_str!("../../shaders/dielectric_plain.wgsl"),
+            },
             include_str!("../../shaders/metallic_roughness.wgsl"),
             match code.lights {
                 0 => include_str!("../../shaders/metallic_roughness_lights_none.wgsl"),
@@ -147,9 +154,12 @@ pub(crate) fn material(
     };
     let mut all = text(variant, 1, instances) + "\n" + &lighting(code, 0);
     all.push_str(&interface(surface, directions, directions && mapped && variant.vertex.tangent));
-    for module in
-        [include_str!("../../shaders/material.wgsl"), normals, masked].into_iter().chain(shade.iter().copied())
-    {
+    let constants = match surface.specular {
+        true => include_str!("../../shaders/material_specular.wgsl"),
+        false => include_str!("../../shaders/material_plain.wgsl"),
+    };
+    let parts = [constants, include_str!("../../shaders/material.wgsl"), normals, masked];
+    for module in parts.into_iter().chain(shade.iter().copied()) {
         all.push('\n');
         all.push_str(module);
     }
@@ -170,7 +180,7 @@ fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
         text.push_str("    // Sign of the bitangent in w.\n    @location(4) tangent: vec4<f32>,\n");
     }
     text.push_str("}\n");
-    let names = ["base_color", "emissive", "orm", "normal"];
+    let names = ["base_color", "emissive", "orm", "normal", "specular"];
     for (texture, name) in TextureSet::ALL.into_iter().zip(names).filter(|(t, _)| surface.textures.has(*t)) {
         let binding = texture.binding();
         let _ = write!(
@@ -199,6 +209,11 @@ fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
     // Occlusion, roughness, metallic.
     let orm = if has(TextureSet::ORM) { sampled("orm") + ".rgb" } else { "vec3<f32>(1.0)".into() };
     texel(&mut text, "orm", "vec3<f32>", orm);
+    if surface.specular {
+        // Colour, and strength in alpha.
+        let specular = if has(TextureSet::SPECULAR) { sampled("specular") } else { "vec4<f32>(1.0)".into() };
+        texel(&mut text, "specular", "vec4<f32>", specular);
+    }
     if has(TextureSet::NORMAL) {
         let value =
             format!("({}.xyz * 2.0 - 1.0) * vec3<f32>(vec2<f32>(material.normal_scale), 1.0)", sampled("normal"));

@@ -80,7 +80,8 @@ fn materials() -> impl Iterator<Item = (String, String)> {
             [(false, false, false), (true, false, false), (true, true, false), (true, false, true)].map(
                 |(masked, flat, unlit)| {
                     let emits = textures.has(TextureSet::EMISSIVE) || masked;
-                    let surface = SurfaceCode { textures, masked, flat, unlit, emits };
+                    let specular = !unlit && (textures.has(TextureSet::SPECULAR) || textures.has(TextureSet::ORM));
+                    let surface = SurfaceCode { textures, masked, flat, unlit, emits, specular };
                     let tone_mapping = ToneMapping::Neutral;
                     let lights = if flat { 0 } else { 341 };
                     let code = LightingCode { shadows: true, fog: true, environment: !masked, lights, tone_mapping };
@@ -98,8 +99,14 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                 })
             });
         features.map(move |code| {
-            let surface =
-                SurfaceCode { textures: TextureSet::default(), masked: false, flat: false, unlit: false, emits: true };
+            let surface = SurfaceCode {
+                textures: TextureSet::default(),
+                masked: false,
+                flat: false,
+                unlit: false,
+                emits: true,
+                specular: true,
+            };
             (format!("{code:?}"), material::material(variant, InstanceSource::Records, surface, code, None))
         })
     });
@@ -398,7 +405,15 @@ fn full_material_has_rust_layout() {
         FullMaterialUniform,
         [base_color, emissive, alpha_cutoff, metallic, roughness, occlusion_strength, normal_scale]
     );
-    assert_eq!(material, (7, size_of::<FullMaterialUniform>()));
+    assert_eq!(material, (7, offset_of!(FullMaterialUniform, specular)));
+    let with_specular = materials().find(|(name, _)| name.contains("specular: true")).unwrap().1;
+    let material = same_layout!(
+        &parse(&with_specular).0,
+        "Material",
+        FullMaterialUniform,
+        [base_color, emissive, alpha_cutoff, metallic, roughness, occlusion_strength, normal_scale, specular]
+    );
+    assert_eq!(material, (8, size_of::<FullMaterialUniform>()));
     let lighting = same_layout!(
         &module,
         "GpuskinLighting",

@@ -87,6 +87,94 @@ pub fn sunlit_surfaces_match_f64_reference() {
     }
 }
 
+/// `KHR_materials_ior` and `KHR_materials_specular`, by the sun, a lamp and ambient light.
+pub fn dielectrics_of_any_index_and_colour_match_f64_reference() {
+    let lamp = PunctualLight { position: [0.0, 3.0, 4.0], intensity: 40.0, ..Default::default() };
+    let strengths = [
+        (1.0, 1.0, [1.0; 3]),
+        (1.33, 1.0, [1.0; 3]),
+        (2.42, 1.0, [1.0, 0.6, 0.2]),
+        (0.0, 1.0, [0.9, 0.5, 0.1]),
+        (1.5, 0.0, [1.0; 3]),
+        (1.5, 0.4, [0.1, 0.5, 1.0]),
+        (1.5, 1.0, [40.0, 3.0, 0.0]),
+    ];
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for (ior, specular, specular_color) in strengths {
+            for (metallic, roughness) in [(0.0, 0.3), (0.0, 1.0), (0.5, 0.5), (1.0, 0.4)] {
+                for texture in [None, Some([128, 200, 255, 100])] {
+                    let material =
+                        Material { ior, specular, specular_color, ..material([0.7, 0.5, 0.2], metallic, roughness) };
+                    let mut point = surface(&material);
+                    let mut recipe = square(material.clone());
+                    if let Some(rgba) = texture {
+                        recipe.materials[0].specular_texture = Some(nearest(0));
+                        recipe.textures = vec![texel(true, rgba)];
+                        let [r, g, b] = [0, 1, 2].map(|c| linear(rgba[c]));
+                        let ratio = ((f64::from(ior) - 1.0) / (f64::from(ior) + 1.0)).powi(2);
+                        let color = DVec3::from(specular_color.map(f64::from)) * DVec3::new(r, g, b);
+                        point.f90 = f64::from(specular) * f64::from(rgba[3]) / 255.0;
+                        point.f0 = (color * ratio).min(DVec3::ONE) * point.f90;
+                    }
+                    let ambient = [0.4, 0.5, 0.6];
+                    let lighting = Lighting { ambient: Ambient::uniform(ambient), ..sun([0.7, 0.1, 1.0], 3.0) };
+                    let to_lamp = DVec3::new(0.0, 3.0, 4.0);
+                    let albedo = brdf::albedo(1.0, point.roughness);
+                    let of_lamp = brdf::brdf(&point, to_lamp.normalize(), albedo) * 40.0 / PI / 25.0 * 0.8;
+                    let expected = brdf::radiance(&point, &lighting, DVec3::from(ambient.map(f64::from))) + of_lamp;
+                    let shown = model(recipe);
+                    let features = LightingFeatures { lights: 1, ..Default::default() };
+                    let scene = Scene { features, ..scene(&[], lighting) };
+                    let mut renderer = scene.renderer(&gpu);
+                    let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap();
+                    crowd.spawn(Instance::at([0.0; 3]));
+                    renderer.set_lights(&[lamp]).unwrap();
+                    let seen = scene.draw_with(&gpu, &mut renderer).center();
+                    let what = (ior, specular, specular_color, metallic, roughness, texture, &gpu.name);
+                    assert_close(seen, expected, 0.01, &what);
+                }
+            }
+        }
+    }
+}
+
+/// White surfaces reflect all light, whatever their dielectric part reflects; coloured reflections lose some.
+pub fn white_dielectrics_of_any_index_reflect_all_light() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for (ior, specular, color, all) in
+            [(1.0, 1.0, [1.0; 3], true), (2.0, 0.7, [1.0; 3], true), (1.5, 1.0, [9.0, 1.0, 1.0], false)]
+        {
+            for roughness in [0.0, 0.4, 1.0] {
+                let material = Material { ior, specular, specular_color: color, ..material([1.0; 3], 0.0, roughness) };
+                let lighting = Lighting { ambient: Ambient::uniform([1.0; 3]), ..sun([0.0, 1.0, 0.0], 0.0) };
+                for (x, y, seen) in scene(&[&model(sphere(material))], lighting).draw(&gpu).covered() {
+                    let (least, most) = (seen.min_element(), seen.max_element());
+                    let lossless = least > 0.99 || !all;
+                    assert!(lossless && most < 1.01, "{ior} {specular} {color:?} {roughness} {x} {y}: {seen}");
+                }
+            }
+        }
+    }
+}
+
+pub fn impossible_dielectrics_give_finite_pictures() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -1.0, -0.5] {
+            for index in 0..3 {
+                let mut material = material([0.7, 0.5, 0.2], 0.2, 0.5);
+                match index {
+                    0 => material.ior = number,
+                    1 => material.specular = number,
+                    _ => material.specular_color[1] = number,
+                }
+                let lighting = Lighting { ambient: Ambient::uniform([0.5; 3]), ..sun([0.2, 0.1, 1.0], 3.0) };
+                let seen = scene(&[&model(square(material))], lighting).draw(&gpu).center();
+                assert!(seen.is_finite() && seen.min_element() >= 0.0 && seen.max_element() < 20.0, "{number}: {seen}");
+            }
+        }
+    }
+}
+
 fn linear(srgb: u8) -> f64 {
     let c = f64::from(srgb) / 255.0;
     if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }

@@ -13,6 +13,9 @@ pub struct SurfacePoint {
     pub base_color: DVec3,
     pub metallic: f64,
     pub roughness: f64,
+    /// Reflectance of the dielectric at normal and at grazing incidence.
+    pub f0: DVec3,
+    pub f90: f64,
     pub occlusion: f64,
     pub emitted: DVec3,
 }
@@ -56,25 +59,25 @@ pub fn brdf(point: &SurfacePoint, to_light: DVec3, albedo: [f64; 2]) -> DVec3 {
     let n_dot_v = n.dot(v).clamp(1e-3, 1.0);
     let lost = 1.0 / albedo[0] - 1.0;
     let grazing = (1.0 - v.dot(h)).clamp(0.0, 1.0).powi(5);
-    let fresnel = |f0: DVec3| (f0 + (1.0 - f0) * grazing) * (1.0 + f0 * lost);
-    let [dielectric, metal] = [DVec3::splat(0.04), point.base_color].map(fresnel);
+    let fresnel = |f0: DVec3, f90: f64| (f0 + (f90 - f0) * grazing) * (1.0 + f0 * lost);
+    let (dielectric, metal) = (fresnel(point.f0, point.f90), fresnel(point.base_color, 1.0));
     let lobe = ggx(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), roughness * roughness);
-    let base = point.base_color * (1.0 - reflected(DVec3::splat(0.04), albedo));
+    let base = point.base_color * (1.0 - reflected(point.f0, point.f90, albedo).max_element());
     (base + dielectric * lobe) * (1.0 - point.metallic) + metal * lobe * point.metallic
 }
 
 /// Share of light from all directions that the specular layer reflects.
-pub fn reflected(f0: DVec3, albedo: [f64; 2]) -> DVec3 {
-    (f0 * albedo[0] + (1.0 - f0) * albedo[1]) * (1.0 + f0 * (1.0 / albedo[0] - 1.0))
+pub fn reflected(f0: DVec3, f90: f64, albedo: [f64; 2]) -> DVec3 {
+    (f0 * albedo[0] + (f90 - f0) * albedo[1]) * (1.0 + f0 * (1.0 / albedo[0] - 1.0))
 }
 
 /// Radiance of a point in the light of the sun and in uniform ambient light, without exposure.
 pub fn radiance(point: &SurfacePoint, lighting: &Lighting, ambient: DVec3) -> DVec3 {
     let roughness = point.roughness.clamp(0.045, 1.0);
     let albedo = albedo(point.normal.dot(point.to_eye).clamp(1e-3, 1.0), roughness);
-    let metal = reflected(point.base_color, albedo) * point.metallic;
-    let layer = reflected(DVec3::splat(0.04), albedo);
-    let dielectric = (layer + point.base_color * (1.0 - layer)) * (1.0 - point.metallic);
+    let metal = reflected(point.base_color, 1.0, albedo) * point.metallic;
+    let layer = reflected(point.f0, point.f90, albedo);
+    let dielectric = (layer + point.base_color * (1.0 - layer.max_element())) * (1.0 - point.metallic);
     let to_sun = DVec3::from(lighting.sun.to_sun.map(f64::from)).normalize();
     let sun = DVec3::from(lighting.sun.color.map(f64::from)) * f64::from(lighting.sun.illuminance) / PI;
     let n_dot_l = point.normal.dot(to_sun);

@@ -205,12 +205,16 @@ pub fn assert_close(seen: DVec3, expected: DVec3, share: f64, what: &dyn core::f
 
 pub fn surface(material: &Material) -> SurfacePoint {
     let [r, g, b, _] = material.base_color.map(f64::from);
+    let (ior, specular) = (f64::from(material.ior), f64::from(material.specular));
+    let ratio = (ior - 1.0) / (ior + 1.0);
     SurfacePoint {
         normal: DVec3::Z,
         to_eye: DVec3::Z,
         base_color: DVec3::new(r, g, b),
         metallic: material.metallic.into(),
         roughness: material.roughness.into(),
+        f0: specular * (DVec3::from(material.specular_color.map(f64::from)) * ratio * ratio).min(DVec3::ONE),
+        f90: specular,
         occlusion: 1.0,
         emitted: DVec3::from(material.emissive.map(f64::from)),
     }

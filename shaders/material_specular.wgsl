@@ -1,0 +1,14 @@
+// Constants of a material whose dielectric part is not that of a refractive index of 1.5.
+
+// Layout of FullMaterialUniform in gpuskin-rt/src/render/material.rs.
+struct Material {
+    base_color: vec4<f32>,
+    emissive: vec3<f32>,
+    alpha_cutoff: f32,
+    metallic: f32,
+    roughness: f32,
+    occlusion_strength: f32,
+    normal_scale: f32,
+    // Reflectance at normal incidence, and strength.
+    specular: vec4<f32>,
+}
