@@ -62,8 +62,8 @@ impl Material {
     /// Returns whether dielectrics reflect otherwise than with a refractive index of 1.5; false if the material is unlit.
     #[doc(hidden)]
     pub fn has_specular(&self) -> bool {
-        let usual = self.ior == 1.5 && self.specular == 1.0 && self.specular_color == [1.0; 3];
-        !self.unlit && !(usual && self.specular_texture.is_none())
+        let unusual = self.ior != 1.5 || self.specular != 1.0 || self.specular_color != [1.0; 3];
+        !self.unlit && (unusual || self.specular_texture.is_some())
     }
 
     /// Returns whether the material emits light; false if it is unlit.

@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                0, 145, 72, 9, 190, 164, 248, 82, 37, 109, 190, 66, 225, 240, 205, 53,
+                76, 90, 5, 28, 130, 18, 71, 177, 69, 22, 194, 219, 149, 205, 62, 129,
             ],
-            format_version: 9,
+            format_version: 10,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -255,6 +255,10 @@ pub mod models {
                         normal_texture: None,
                         emissive: [0.0, 0.0, 0.0],
                         emissive_texture: None,
+                        ior: 1.5,
+                        specular: 1.0,
+                        specular_color: [1.0, 1.0, 1.0],
+                        specular_texture: None,
                         double_sided: true,
                         alpha_cutoff: None,
                         alpha_blend: false,
@@ -274,16 +278,23 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/9d131909/anim-local-packed.ktx2"),
+                name: Borrowed("pole/da175c81/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1500,
+            size: 1520,
             hash_at: 196,
-            levels: Borrowed(&[ByteRange { offset: 988, len: 512 }]),
+            levels: Borrowed(
+                &[
+                    ByteRange {
+                        offset: 1008,
+                        len: 512,
+                    },
+                ],
+            ),
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/9d131909/mesh.bin"),
+                name: Borrowed("pole/da175c81/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -296,10 +307,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            204, 11, 55, 109, 167, 59, 45, 176, 144, 91, 232, 195, 23,
-                            219, 171, 254,
+                            53, 118, 13, 192, 82, 97, 104, 185, 63, 209, 175, 201, 87,
+                            118, 245, 211,
                         ],
-                        format_version: 9,
+                        format_version: 10,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -537,6 +548,10 @@ pub mod models {
                                     normal_texture: None,
                                     emissive: [0.0, 0.0, 0.0],
                                     emissive_texture: None,
+                                    ior: 1.5,
+                                    specular: 1.0,
+                                    specular_color: [1.0, 1.0, 1.0],
+                                    specular_texture: None,
                                     double_sided: true,
                                     alpha_cutoff: None,
                                     alpha_blend: false,
@@ -556,15 +571,15 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/9d131909/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/da175c81/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 2064,
+                        size: 2080,
                         hash_at: 244,
                         levels: Borrowed(
                             &[
                                 ByteRange {
-                                    offset: 1040,
+                                    offset: 1056,
                                     len: 1024,
                                 },
                             ],
@@ -572,7 +587,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/9d131909/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/da175c81/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,
