@@ -7,6 +7,7 @@ fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location
     var point: SurfacePoint;
     point.emitted = material.emissive * emissive_texel(varyings.uv);
     set_dielectric(varyings.uv);
+    set_clearcoat(varyings.uv);
     let visible_side = select(-1.0, 1.0, front);
     let normals = surface_normals(varyings, visible_side);
     // After all samples and derivatives: neighbouring pixels need this one for theirs.

@@ -1,6 +1,6 @@
 // Constants of a material.
 
-// Layout of FullMaterialUniform in gpuskin-rt/src/render/material.rs, without its last member.
+// Layout of FullMaterialUniform in gpuskin-rt/src/render/material.rs, without its last members.
 struct Material {
     base_color: vec4<f32>,
     emissive: vec3<f32>,

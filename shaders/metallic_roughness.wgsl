@@ -45,6 +45,12 @@ fn ggx(n_dot_l: f32, n_dot_v: f32, n_dot_h: f32, alpha: f32) -> f32 {
     return a2 / (f * f) * 0.5 / (masking + shadowing);
 }
 
+// Directional albedo of GGX: see ggx_albedo_table.
+fn ggx_albedo(n_dot_v: f32, roughness: f32) -> vec2<f32> {
+    let at = vec2<f32>(sqrt(n_dot_v), roughness) * ((GGX_TABLE_SIDE - 1.0) / GGX_TABLE_SIDE) + 0.5 / GGX_TABLE_SIDE;
+    return textureSampleLevel(ggx_albedo_table, ggx_albedo_sampler, at, 0.0).rg;
+}
+
 // Radiance of a point towards the eye. Dielectric and metal are mixed as the specification does. Light that
 // leaves the microfacets after several bounces is added to the specular part: 1 + f0 * (1 / albedo - 1)
 // (S. Lagarde and E. Golubev 2018, "The road toward unified rendering with Unity's HDRP"). A dielectric
@@ -54,8 +60,7 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
     let n = point.normal;
     let v = point.to_eye;
     let n_dot_v = clamp(dot(n, v), 1e-3, 1.0);
-    let at = vec2<f32>(sqrt(n_dot_v), roughness) * ((GGX_TABLE_SIDE - 1.0) / GGX_TABLE_SIDE) + 0.5 / GGX_TABLE_SIDE;
-    let albedo = textureSampleLevel(ggx_albedo_table, ggx_albedo_sampler, at, 0.0).rg;
+    let albedo = ggx_albedo(n_dot_v, roughness);
     let lost = 1.0 / albedo.r - 1.0;
     let f0 = dielectric_f0();
     let f90 = dielectric_f90();
@@ -73,6 +78,8 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
     // The sun.
     let l = gpuskin_lighting.to_sun;
     let n_dot_l = dot(n, l);
+    // Negative where it is not needed so far: a coat has other normals, those of the mesh.
+    var sun_visible = -1.0;
     if (n_dot_l > 0.0) {
         let h = normalize(l + v);
         let grazing = pow(clamp(1.0 - dot(v, h), 0.0, 1.0), 5.0);
@@ -80,9 +87,9 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
         let metal = mix(point.base_color, vec3<f32>(1.0), grazing) * bounces_metal;
         let lobe = ggx(n_dot_l, n_dot_v, clamp(dot(n, h), 0.0, 1.0), roughness * roughness);
         let specular = mix(vec3<f32>(reflecting), metal, point.metallic) * lobe;
-        let visible = gpuskin_sun_visibility(point.position, point.face_normal);
-        light += gpuskin_lighting.sun * ((diffuse + specular) * (n_dot_l * visible));
+        sun_visible = gpuskin_sun_visibility(point.position, point.face_normal);
+        light += gpuskin_lighting.sun * ((diffuse + specular) * (n_dot_l * sun_visible));
     }
     let response = Reflectance(roughness, n_dot_v, diffuse, bounces_dielectric, bounces_metal);
-    return add_lights(light, point, response) + point.emitted;
+    return coated(add_lights(light, point, response) + point.emitted, point, sun_visible);
 }

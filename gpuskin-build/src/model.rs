@@ -324,6 +324,14 @@ pub struct Material {
     pub specular_texture: Option<Texture>,
     /// Texture that is multiplied by the colour.
     pub specular_color_texture: Option<Texture>,
+    /// Strength of the clear coat, 0..1: `KHR_materials_clearcoat`.
+    pub clearcoat: f32,
+    /// Roughness of the clear coat, 0..1.
+    pub clearcoat_roughness: f32,
+    /// Texture with the strength in red. Has the size of the roughness texture, if there is one.
+    pub clearcoat_texture: Option<Texture>,
+    /// Texture with the roughness in green.
+    pub clearcoat_roughness_texture: Option<Texture>,
     /// Whether back faces are drawn.
     pub double_sided: bool,
     /// Cutoff of alpha mode MASK.
@@ -350,6 +358,10 @@ impl Default for Material {
             specular_color: [1.0; 3],
             specular_texture: None,
             specular_color_texture: None,
+            clearcoat: 0.0,
+            clearcoat_roughness: 0.0,
+            clearcoat_texture: None,
+            clearcoat_roughness_texture: None,
             occlusion_texture: None,
             normal_map: false,
             normal_scale: 1.0,

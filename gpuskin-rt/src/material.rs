@@ -33,6 +33,14 @@ pub struct Material {
     /// Colour of the dielectric's reflection, sRGB, with its strength in alpha; both are 1 without a texture for them.
     #[doc(hidden)]
     pub specular_texture: Option<MaterialTexture>,
+    /// Strength of a clear coat over the surface, 0..1 (`KHR_materials_clearcoat`).
+    pub clearcoat: f32,
+    /// Roughness of the clear coat, 0..1.
+    pub clearcoat_roughness: f32,
+    /// Strength and roughness of the clear coat in red and green; linear. A channel is 1 if the material has no texture
+    /// for it.
+    #[doc(hidden)]
+    pub clearcoat_texture: Option<MaterialTexture>,
     /// Occlusion, roughness and metallic in red, green and blue; linear. A channel is 1 if the
     /// material has no texture for it.
     #[doc(hidden)]
@@ -66,6 +74,12 @@ impl Material {
         !self.unlit && (unusual || self.specular_texture.is_some())
     }
 
+    /// Returns whether the material has a clear coat; false if it is unlit.
+    #[doc(hidden)]
+    pub fn has_clearcoat(&self) -> bool {
+        !self.unlit && self.clearcoat > 0.0
+    }
+
     /// Returns whether the material emits light; false if it is unlit.
     #[doc(hidden)]
     pub fn emits(&self) -> bool {
@@ -76,7 +90,7 @@ impl Material {
     #[doc(hidden)]
     pub fn textures(&self) -> impl Iterator<Item = &MaterialTexture> {
         let own = [&self.base_color_texture, &self.orm_texture, &self.normal_texture, &self.emissive_texture];
-        own.into_iter().chain([&self.specular_texture]).flatten()
+        own.into_iter().chain([&self.specular_texture, &self.clearcoat_texture]).flatten()
     }
 }
 

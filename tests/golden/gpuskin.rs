@@ -15,7 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                76, 90, 5, 28, 130, 18, 71, 177, 69, 22, 194, 219, 149, 205, 62, 129,
+                204, 106, 121, 17, 80, 176, 11, 112, 174, 80, 45, 210, 244, 208, 124, 82,
             ],
             format_version: 10,
             name: Borrowed("pole"),
@@ -259,6 +259,9 @@ pub mod models {
                         specular: 1.0,
                         specular_color: [1.0, 1.0, 1.0],
                         specular_texture: None,
+                        clearcoat: 0.0,
+                        clearcoat_roughness: 0.0,
+                        clearcoat_texture: None,
                         double_sided: true,
                         alpha_cutoff: None,
                         alpha_blend: false,
@@ -278,15 +281,15 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/da175c81/anim-local-packed.ktx2"),
+                name: Borrowed("pole/3c352949/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1520,
+            size: 1532,
             hash_at: 196,
             levels: Borrowed(
                 &[
                     ByteRange {
-                        offset: 1008,
+                        offset: 1020,
                         len: 512,
                     },
                 ],
@@ -294,7 +297,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/da175c81/mesh.bin"),
+                name: Borrowed("pole/3c352949/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -307,8 +310,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            53, 118, 13, 192, 82, 97, 104, 185, 63, 209, 175, 201, 87,
-                            118, 245, 211,
+                            83, 199, 241, 231, 11, 91, 157, 169, 229, 141, 117, 212, 110,
+                            252, 200, 202,
                         ],
                         format_version: 10,
                         name: Borrowed("pole"),
@@ -552,6 +555,9 @@ pub mod models {
                                     specular: 1.0,
                                     specular_color: [1.0, 1.0, 1.0],
                                     specular_texture: None,
+                                    clearcoat: 0.0,
+                                    clearcoat_roughness: 0.0,
+                                    clearcoat_texture: None,
                                     double_sided: true,
                                     alpha_cutoff: None,
                                     alpha_blend: false,
@@ -571,15 +577,15 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/da175c81/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/3c352949/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 2080,
+                        size: 2096,
                         hash_at: 244,
                         levels: Borrowed(
                             &[
                                 ByteRange {
-                                    offset: 1056,
+                                    offset: 1072,
                                     len: 1024,
                                 },
                             ],
@@ -587,7 +593,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/da175c81/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/3c352949/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

@@ -98,7 +98,8 @@ structs! {
     VertexRange { position_min, position_extent, uv_min, uv_extent }
     Material {
         name, base_color, base_color_texture, metallic, roughness, occlusion_strength, orm_texture, normal_scale,
-        normal_texture, emissive, emissive_texture, ior, specular, specular_color, specular_texture, double_sided,
+        normal_texture, emissive, emissive_texture, ior, specular, specular_color, specular_texture, clearcoat,
+        clearcoat_roughness, clearcoat_texture, double_sided,
         alpha_cutoff, alpha_blend, unlit
     }
     MaterialTexture { texture, wrap, nearest }

@@ -27,6 +27,11 @@ enum TexelSource {
         color: Option<usize>,
         strength: Option<usize>,
     },
+    /// Red of the first image, green of the second; 255 for a missing image.
+    Coat {
+        strength: Option<usize>,
+        roughness: Option<usize>,
+    },
 }
 
 /// Returns the materials for the runtime, and the textures that they use.
@@ -55,6 +60,9 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             specular: m.specular,
             specular_color: m.specular_color,
             specular_texture: None,
+            clearcoat: m.clearcoat,
+            clearcoat_roughness: m.clearcoat_roughness,
+            clearcoat_texture: None,
             normal_scale: m.normal_scale,
             normal_texture: image(&m.normal_texture, MipFilter::Normals),
             emissive: m.emissive,
@@ -72,6 +80,12 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
             let source =
                 TexelSource::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
+            sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
+        });
+        let (strength, roughness) = (&m.clearcoat_texture, &m.clearcoat_roughness_texture);
+        material.clearcoat_texture = roughness.as_ref().or(strength.as_ref()).map(|t| {
+            let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
+            let source = TexelSource::Coat { strength: index(strength), roughness: index(roughness) };
             sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
         });
         let (color, strength) = (&m.specular_color_texture, &m.specular_texture);
@@ -107,6 +121,9 @@ impl PlannedTexture {
             TexelSource::Orm { occlusion, metallic_roughness } => {
                 metallic_roughness.or(occlusion).expect("an ORM texture has at least one source image")
             }
+            TexelSource::Coat { strength, roughness } => {
+                roughness.or(strength).expect("a texture of a coat has at least one source image")
+            }
             TexelSource::Specular { color, strength } => {
                 color.or(strength).expect("a specular texture has at least one source image")
             }
@@ -119,6 +136,7 @@ impl PlannedTexture {
             TexelSource::Image(_) => return model.images[self.image()].rgba.clone(),
             TexelSource::Orm { occlusion, metallic_roughness } => [(occlusion, 0..1), (metallic_roughness, 1..3)],
             TexelSource::Specular { color, strength } => [(color, 0..3), (strength, 3..4)],
+            TexelSource::Coat { strength, roughness } => [(strength, 0..1), (roughness, 1..2)],
         };
         let mut texels = vec![255; model.images[self.image()].rgba.len()];
         let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {

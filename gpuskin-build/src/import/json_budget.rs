@@ -24,12 +24,13 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Keys whose values are skipped.
 const LEFT_OUT: [&str; 3] = ["extras", "min", "max"];
 /// Extensions whose content is read.
-const READ: [&str; 10] = [
+const READ: [&str; 11] = [
     "KHR_texture_transform",
     "KHR_texture_basisu",
     "EXT_texture_webp",
     "KHR_draco_mesh_compression",
     "KHR_materials_emissive_strength",
+    "KHR_materials_clearcoat",
     "KHR_materials_ior",
     "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_specular",

@@ -4,12 +4,37 @@
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Info;
 use gltf::json::{self, Index};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::file::File;
 use super::report::Report;
 use super::textures::{TextureReader, UvSource};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Material, Texture};
+
+/// Extension that `gltf::json` has no type for.
+pub(super) const CLEARCOAT: &str = "KHR_materials_clearcoat";
+
+/// Content of [`CLEARCOAT`].
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Clearcoat {
+    clearcoat_factor: f32,
+    clearcoat_texture: Option<Info>,
+    clearcoat_roughness_factor: f32,
+    clearcoat_roughness_texture: Option<Info>,
+    clearcoat_normal_texture: Option<IgnoredAny>,
+}
+
+impl Clearcoat {
+    fn of(source: &json::Material) -> Result<Self, String> {
+        let content = source.extensions.as_ref().and_then(|e| e.others.get(CLEARCOAT));
+        let read =
+            content.map(|content| Self::deserialize(content).map_err(|e| format!("{CLEARCOAT} is ignored: {e}")));
+        read.transpose().map(Option::unwrap_or_default)
+    }
+}
 
 /// A texture and the source of its coordinates.
 pub(super) struct TextureUse {
@@ -59,6 +84,8 @@ pub(super) struct MaterialTextures {
     emissive: Option<TextureUse>,
     specular: Option<TextureUse>,
     specular_color: Option<TextureUse>,
+    clearcoat: Option<TextureUse>,
+    clearcoat_roughness: Option<TextureUse>,
 }
 
 /// Texture coordinates of a material's vertices, and the name of the material.
@@ -85,14 +112,27 @@ impl MaterialTextures {
         let of = |what, info: Option<&Info>| info.map(|info| TextureUse::of_info(what, info));
         let specular = of("specular", extension.and_then(|e| e.specular_texture.as_ref()));
         let specular_color = of("specular colour", extension.and_then(|e| e.specular_color_texture.as_ref()));
-        Self { normal, metallic_roughness, occlusion, emissive, specular, specular_color }
+        let coat = Clearcoat::of(source).unwrap_or_default();
+        let clearcoat = of("clear coat", coat.clearcoat_texture.as_ref());
+        let clearcoat_roughness = of("clear coat's roughness", coat.clearcoat_roughness_texture.as_ref());
+        Self {
+            normal,
+            metallic_roughness,
+            occlusion,
+            emissive,
+            specular,
+            specular_color,
+            clearcoat,
+            clearcoat_roughness,
+        }
     }
 
     /// Returns the texture coordinates of a material without a base colour texture.
     pub(super) fn uv(&self) -> Option<UvSource> {
-        let Self { normal, metallic_roughness, occlusion, emissive, specular, specular_color } = self;
-        let all = [normal, metallic_roughness, occlusion, emissive, specular, specular_color];
-        all.into_iter().flatten().find_map(|texture| texture.uv.as_ref().ok().copied())
+        let base = [&self.normal, &self.metallic_roughness, &self.occlusion, &self.emissive];
+        let layers = [&self.specular, &self.specular_color, &self.clearcoat, &self.clearcoat_roughness];
+        let mut all = base.into_iter().chain(layers).flatten();
+        all.find_map(|texture| texture.uv.as_ref().ok().copied())
     }
 
     /// Reads factors and textures. `uv` is the source of the vertices' texture coordinates; `label`
@@ -121,7 +161,13 @@ impl MaterialTextures {
         }
         material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
-        read_specular(source, material, &mut |message| {
+        let coat = Clearcoat::of(source);
+        if let Ok(Clearcoat { clearcoat_normal_texture: Some(_), .. }) = coat {
+            let message = "the normal texture of the clear coat is not drawn";
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialExtension, message).within(label);
+            report.warn(diagnostic.within(Label::file(&file.shown)));
+        }
+        read_factors(source, coat, material, &mut |message| {
             let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).within(label);
             report.warn(diagnostic.within(Label::file(&file.shown)));
         });
@@ -152,6 +198,8 @@ impl MaterialTextures {
         material.emissive_texture = read(self.emissive);
         material.specular_texture = read(self.specular);
         material.specular_color_texture = read(self.specular_color);
+        material.clearcoat_texture = read(self.clearcoat);
+        material.clearcoat_roughness_texture = read(self.clearcoat_roughness);
         let size = |texture: Option<Texture>| {
             let image = &textures.images[texture?.image];
             Some([image.width, image.height])
@@ -173,6 +221,12 @@ impl MaterialTextures {
             warn("occlusion", diagnostic);
             material.occlusion_texture = None;
         }
+        let of_coat =
+            mismatch(material.clearcoat_texture, material.clearcoat_roughness_texture, "clear coat's roughness");
+        if let Some(diagnostic) = of_coat {
+            warn("clear coat", diagnostic);
+            material.clearcoat_texture = None;
+        }
         if let Some(diagnostic) = of_specular {
             warn("specular", diagnostic);
             material.specular_texture = None;
@@ -180,8 +234,27 @@ impl MaterialTextures {
     }
 }
 
-/// Reads refractive index, strength and colour of the dielectric's reflection.
-fn read_specular(source: &json::Material, material: &mut Material, warn: &mut dyn FnMut(String)) {
+/// Reads refractive index, strength and colour of the dielectric's reflection, and the clear coat.
+fn read_factors(
+    source: &json::Material,
+    coat: Result<Clearcoat, String>,
+    material: &mut Material,
+    warn: &mut dyn FnMut(String),
+) {
+    match coat {
+        Ok(coat) => {
+            for (read, to, what) in [
+                (coat.clearcoat_factor, &mut material.clearcoat, "strength"),
+                (coat.clearcoat_roughness_factor, &mut material.clearcoat_roughness, "roughness"),
+            ] {
+                *to = read.clamp(0.0, 1.0);
+                if *to != read {
+                    warn(format!("the {what} {read} of the clear coat is not in 0..1 and is set to {to}"));
+                }
+            }
+        }
+        Err(message) => warn(message),
+    }
     let Some(extensions) = &source.extensions else { return };
     if let Some(ior) = &extensions.ior {
         let ior = ior.ior.0;

@@ -3,6 +3,8 @@
 
 use crate::common::build::{Gltf, figure};
 use gpuskin_build::internals::model::{Material, Model};
+use gpuskin_build::{BakeOptions, Manifest, bake};
+use gpuskin_rt::internals::Data;
 use serde_json::{Value, json};
 
 fn png(width: u32, height: u32) -> Vec<u8> {
@@ -120,6 +122,83 @@ fn index_and_specular_are_read() {
         assert!(m.specular_texture.is_none());
     }
     assert!(read(json!({ "KHR_materials_ior": { "ior": "x" } }), &[]).errors()[0].contains("materials[0].extensions"));
+}
+
+#[test]
+fn clear_coats_are_read() {
+    let images = [png(4, 4), png(8, 4)];
+    let images = images.each_ref().map(|image| &image[..]);
+    let read = |coat: Value| {
+        let extensions = json!({ "KHR_materials_clearcoat": coat });
+        with(&images, json!({ "name": "Steel", "extensions": extensions })).import()
+    };
+    for (coat, warning, factors, textures) in [
+        (json!({}), "", (0.0, 0.0), [false; 2]),
+        (json!({ "clearcoatFactor": 0.5, "clearcoatRoughnessFactor": 0.25 }), "", (0.5, 0.25), [false; 2]),
+        (
+            json!({ "clearcoatFactor": 1, "clearcoatTexture": { "index": 0 }, "clearcoatRoughnessTexture": { "index": 0 } }),
+            "",
+            (1.0, 0.0),
+            [true; 2],
+        ),
+        (
+            json!({ "clearcoatFactor": 1, "clearcoatTexture": { "index": 0 }, "clearcoatRoughnessTexture": { "index": 1 } }),
+            "clear coat texture is ignored: it has 4 x 4",
+            (1.0, 0.0),
+            [false, true],
+        ),
+        (json!({ "clearcoatFactor": 3 }), "strength 3 of the clear coat", (1.0, 0.0), [false; 2]),
+        (json!({ "clearcoatRoughnessFactor": -1 }), "roughness -1 of the clear coat", (0.0, 0.0), [false; 2]),
+        (json!({ "clearcoatFactor": "x" }), "KHR_materials_clearcoat is ignored", (0.0, 0.0), [false; 2]),
+        (json!({ "clearcoatTexture": 3 }), "KHR_materials_clearcoat is ignored", (0.0, 0.0), [false; 2]),
+        (
+            json!({ "clearcoatFactor": 1, "clearcoatNormalTexture": { "index": 0 } }),
+            "normal texture of the clear coat is not drawn",
+            (1.0, 0.0),
+            [false; 2],
+        ),
+    ] {
+        let outcome = read(coat.clone());
+        let warnings = outcome.warnings();
+        assert!(warnings.len() == usize::from(!warning.is_empty()), "{coat}: {warnings:#?}");
+        assert!(warnings.iter().all(|w| w.contains(warning)), "{coat}: {warnings:#?}");
+        let m = surface(outcome.model());
+        assert_eq!((m.clearcoat, m.clearcoat_roughness), factors, "{coat}");
+        assert_eq!([m.clearcoat_texture.is_some(), m.clearcoat_roughness_texture.is_some()], textures, "{coat}");
+    }
+}
+
+/// Strength in red and roughness in green of one texture, which the renderer samples.
+#[test]
+fn textures_of_a_clear_coat_share_one() {
+    let image = |texel: [u8; 3]| {
+        let mut bytes = std::io::Cursor::new(vec![]);
+        let image = image::RgbImage::from_pixel(4, 4, image::Rgb(texel));
+        image.write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
+        bytes.into_inner()
+    };
+    let images = [image([10, 20, 30]), image([40, 50, 60])];
+    let [strength, roughness] = [0, 1].map(|index| json!({ "index": index }));
+    for (coat, expected) in [
+        (json!({ "clearcoatTexture": strength, "clearcoatRoughnessTexture": roughness }), [10, 50]),
+        (json!({ "clearcoatTexture": strength }), [10, 255]),
+        (json!({ "clearcoatRoughnessTexture": roughness }), [255, 50]),
+    ] {
+        let mut coat = coat;
+        coat["clearcoatFactor"] = json!(1);
+        let extensions = json!({ "KHR_materials_clearcoat": coat });
+        let g = with(&images.each_ref().map(|i| &i[..]), json!({ "name": "Steel", "extensions": extensions }));
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("model.glb"), g.glb()).unwrap();
+        let text = "[[model]]\nname = \"model\"\npath = \"model.glb\"\ntextures = [\"rgba8\"]\n";
+        let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).unwrap();
+        let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
+        let model = &baked.runtime_models()[0];
+        let material = model.meta.materials().iter().find(|m| &*m.name == "Steel").unwrap();
+        let payload = &model.textures[material.clearcoat_texture.unwrap().texture as usize];
+        let Data::Bytes(bytes) = &payload.data else { panic!("in memory") };
+        assert_eq!(bytes[payload.levels[0].offset as usize..][..2], expected);
+    }
 }
 
 #[test]

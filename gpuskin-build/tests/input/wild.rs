@@ -153,7 +153,7 @@ fn specular_glossiness_uses_the_diffuse_colour() {
 #[test]
 fn unsupported_material_extensions_warn() {
     let mut g = figure();
-    let coat = json!({ "KHR_materials_clearcoat": { "clearcoatFactor": 1 }, "KHR_materials_iridescence": {} });
+    let coat = json!({ "KHR_materials_transmission": { "transmissionFactor": 1 }, "KHR_materials_iridescence": {} });
     for i in 0..7 {
         let material = g.push("materials", json!({ "name": format!("Lack{i}"), "extensions": coat }));
         let mesh = g.json["meshes"][0].clone();
@@ -165,16 +165,16 @@ fn unsupported_material_extensions_warn() {
     let unlit = json!({ "KHR_materials_unlit": {}, "KHR_materials_sheen": {} });
     g.push("materials", json!({ "name": "Flat", "extensions": unlit }));
     g.json["meshes"][0]["primitives"][0]["material"] = json!(8);
-    g.json["extensionsUsed"] = json!(["KHR_materials_clearcoat", "VENDOR_physics", "KHR_lights_punctual"]);
+    g.json["extensionsUsed"] = json!(["KHR_materials_transmission", "VENDOR_physics", "KHR_lights_punctual"]);
     let outcome = g.import();
-    warned(&outcome, &["`Lack0`", "and 2 more", "`KHR_materials_clearcoat`, `KHR_materials_iridescence`"]);
+    warned(&outcome, &["`Lack0`", "and 2 more", "`KHR_materials_iridescence`, `KHR_materials_transmission`"]);
     warned(&outcome, &["`Flat` are not drawn: `KHR_materials_sheen`"]);
     assert!(!outcome.warnings().iter().any(|w| w.contains("unlit")));
     let drawn = &outcome.model().materials;
     assert_eq!(drawn.iter().filter(|m| m.unlit).map(|m| &*m.name).collect::<Vec<_>>(), ["Flat"]);
     warned(&outcome, &["unknown extensions: `VENDOR_physics`"]);
     let warnings = outcome.warnings();
-    assert_eq!(warnings.iter().filter(|w| w.contains("clearcoat")).count(), 1, "{warnings:#?}");
+    assert_eq!(warnings.iter().filter(|w| w.contains("transmission")).count(), 1, "{warnings:#?}");
     assert!(!warnings.iter().any(|w| w.contains("Unused") || w.contains("punctual")), "{warnings:#?}");
 }
 

@@ -57,7 +57,7 @@ impl Layouts {
             palette: Default::default(),
             batch: OnceLock::new(),
             device: device.clone(),
-            material: Default::default(),
+            material: core::array::from_fn(|_| OnceLock::new()),
         }
     }
 

@@ -15,7 +15,8 @@ pub(crate) struct MaterialUniform {
     pub(crate) alpha_cutoff: f32,
 }
 
-/// Layout of `Material` in `shaders/material_specular.wgsl`; without its last member, in `shaders/material_plain.wgsl`.
+/// Layout of `Material` in `shaders/material_coat.wgsl`; its first parts, in `shaders/material_specular.wgsl` and
+/// `shaders/material_plain.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct FullMaterialUniform {
@@ -28,6 +29,9 @@ pub(crate) struct FullMaterialUniform {
     pub(crate) normal_scale: f32,
     /// Reflectance of the dielectric at normal incidence, and strength; read if [`Material::has_specular`].
     pub(crate) specular: [f32; 4],
+    /// Strength and roughness of the clear coat; read if [`Material::has_clearcoat`].
+    pub(crate) clearcoat: [f32; 2],
+    padding: [f32; 2],
 }
 
 /// Reflectance of a dielectric at normal incidence, and the strength of its reflection. Numbers that are not possible
@@ -37,6 +41,11 @@ fn specular(material: &Material) -> [f32; 4] {
     let f0 = if ratio.is_finite() { (ratio * ratio).min(1.0) } else { 0.04 };
     let [r, g, b] = material.specular_color.map(|c| if c.is_nan() { f0 } else { (c * f0).clamp(0.0, 1e9) });
     [r, g, b, if material.specular.is_nan() { 1.0 } else { material.specular.clamp(0.0, 1.0) }]
+}
+
+/// Returns a number in 0..1; 0 for NaN.
+fn share(x: f32) -> f32 {
+    if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
 }
 
 /// Constants of all materials of a model, laid out as in its buffer.
@@ -56,7 +65,8 @@ impl MaterialConstants {
     pub(crate) fn of(device: &wgpu::Device, meta: &Metadata, full: bool) -> Self {
         let alignment = device.limits().min_uniform_buffer_offset_alignment.max(1) as usize;
         let size = match full {
-            true if meta.materials.iter().any(Material::has_specular) => size_of::<FullMaterialUniform>(),
+            true if meta.materials.iter().any(Material::has_clearcoat) => size_of::<FullMaterialUniform>(),
+            true if meta.materials.iter().any(Material::has_specular) => offset_of!(FullMaterialUniform, clearcoat),
             true => offset_of!(FullMaterialUniform, specular),
             false => size_of::<MaterialUniform>(),
         };
@@ -72,6 +82,8 @@ impl MaterialConstants {
                 occlusion_strength: material.occlusion_strength,
                 normal_scale: material.normal_scale,
                 specular: specular(material),
+                clearcoat: [material.clearcoat, material.clearcoat_roughness].map(share),
+                padding: [0.0; 2],
             };
             // The others are the first part of it.
             bytes[..size].copy_from_slice(&bytemuck::bytes_of(&uniform)[..size]);

@@ -79,6 +79,7 @@ fn of_kind(material: &Material, texture: TextureSet) -> Option<&MaterialTexture>
         TextureSet::ORM => material.orm_texture.as_ref(),
         TextureSet::NORMAL => material.normal_texture.as_ref(),
         TextureSet::SPECULAR => material.specular_texture.as_ref(),
+        TextureSet::CLEARCOAT => material.clearcoat_texture.as_ref(),
         _ => material.base_color_texture.as_ref(),
     }
 }

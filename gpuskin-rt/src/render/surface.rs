@@ -13,6 +13,7 @@ pub(crate) struct Surface {
     pub(super) response: LightResponse,
     /// Whether dielectrics reflect otherwise than with a refractive index of 1.5.
     pub(super) specular: bool,
+    pub(super) clearcoat: bool,
     pub(super) textures: TextureSet,
 }
 
@@ -36,14 +37,16 @@ impl Surface {
         let flat = part.flat && response != LightResponse::Unlit;
         let textures = textures(material, full);
         let specular = full && material.has_specular();
-        Self { double_sided: material.double_sided, masked, blended, flat, response, specular, textures }
+        let clearcoat = full && material.has_clearcoat();
+        let double_sided = material.double_sided;
+        Self { double_sided, masked, blended, flat, response, specular, clearcoat, textures }
     }
 
     /// Properties that select the code of the metallic-roughness material.
     pub(super) fn code(self) -> SurfaceCode {
-        let Self { masked, flat, response, specular, textures, .. } = self;
+        let Self { masked, flat, response, specular, clearcoat, textures, .. } = self;
         let (unlit, emits) = (response == LightResponse::Unlit, response == LightResponse::Emissive);
-        SurfaceCode { textures, masked, flat, unlit, emits, specular }
+        SurfaceCode { textures, masked, flat, unlit, emits, specular, clearcoat }
     }
 }
 
@@ -62,4 +65,5 @@ pub(crate) fn textures(material: &Material, full: bool) -> TextureSet {
         .with(TextureSet::ORM, material.orm_texture.is_some())
         .with(TextureSet::NORMAL, material.normal_texture.is_some())
         .with(TextureSet::SPECULAR, material.specular_texture.is_some())
+        .with(TextureSet::CLEARCOAT, material.has_clearcoat() && material.clearcoat_texture.is_some())
 }

@@ -39,6 +39,8 @@ pub struct MaterialTextures {
     pub emissive: Option<SampledTexture>,
     /// Specular colour, and strength in alpha: [`Material::specular_texture`]; `None` if the material has none.
     pub specular: Option<SampledTexture>,
+    /// Strength and roughness of the clear coat: [`Material::clearcoat_texture`]; `None` if the material has none.
+    pub clearcoat: Option<SampledTexture>,
 }
 
 const OTHER_TEXTURE: &str = "request a device with higher limits, or use a smaller texture";
@@ -88,6 +90,7 @@ impl Textures {
             normal: sampled(&material.normal_texture)?,
             emissive: sampled(&material.emissive_texture)?,
             specular: sampled(&material.specular_texture)?,
+            clearcoat: sampled(&material.clearcoat_texture)?,
         })
     }
 }

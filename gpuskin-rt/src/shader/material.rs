@@ -15,10 +15,12 @@ impl TextureSet {
     pub(crate) const ORM: Self = Self(4);
     pub(crate) const NORMAL: Self = Self(8);
     pub(crate) const SPECULAR: Self = Self(16);
+    pub(crate) const CLEARCOAT: Self = Self(32);
     /// Number of sets.
-    pub(crate) const COUNT: usize = 32;
+    pub(crate) const COUNT: usize = 64;
     /// All textures, in the order of their bindings.
-    pub(crate) const ALL: [Self; 5] = [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL, Self::SPECULAR];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL, Self::SPECULAR, Self::CLEARCOAT];
 
     pub(crate) fn has(self, texture: Self) -> bool {
         self.0 & texture.0 != 0
@@ -49,6 +51,8 @@ pub(crate) struct SurfaceCode {
     pub(crate) emits: bool,
     /// Whether dielectrics reflect otherwise than with a refractive index of 1.5.
     pub(crate) specular: bool,
+    /// Whether the surface has a clear coat.
+    pub(crate) clearcoat: bool,
 }
 
 /// Features of a renderer that select shader code.
@@ -139,6 +143,15 @@ pub(crate) fn material(
                 0 => include_str!("../../shaders/metallic_roughness_lights_none.wgsl"),
                 _ => include_str!("../../shaders/metallic_roughness_lights.wgsl"),
             },
+            match surface.clearcoat {
+                true => include_str!("../../shaders/clearcoat.wgsl"),
+                false => include_str!("../../shaders/clearcoat_none.wgsl"),
+            },
+            match (surface.clearcoat, code.lights) {
+                (false, _) => "",
+                (true, 0) => include_str!("../../shaders/clearcoat_lights_none.wgsl"),
+                (true, _) => include_str!("../../shaders/clearcoat_lights.wgsl"),
+            },
             match own {
                 None => include_str!("../../shaders/surface_none.wgsl"),
                 Some(_) => include_str!("../../shaders/surface_own.wgsl"),
@@ -154,9 +167,10 @@ pub(crate) fn material(
     };
     let mut all = text(variant, 1, instances) + "\n" + &lighting(code, 0);
     all.push_str(&interface(surface, directions, directions && mapped && variant.vertex.tangent));
-    let constants = match surface.specular {
-        true => include_str!("../../shaders/material_specular.wgsl"),
-        false => include_str!("../../shaders/material_plain.wgsl"),
+    let constants = match (surface.clearcoat, surface.specular) {
+        (true, _) => include_str!("../../shaders/material_coat.wgsl"),
+        (false, true) => include_str!("../../shaders/material_specular.wgsl"),
+        (false, false) => include_str!("../../shaders/material_plain.wgsl"),
     };
     let parts = [constants, include_str!("../../shaders/material.wgsl"), normals, masked];
     for module in parts.into_iter().chain(shade.iter().copied()) {
@@ -180,7 +194,7 @@ fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
         text.push_str("    // Sign of the bitangent in w.\n    @location(4) tangent: vec4<f32>,\n");
     }
     text.push_str("}\n");
-    let names = ["base_color", "emissive", "orm", "normal", "specular"];
+    let names = ["base_color", "emissive", "orm", "normal", "specular", "clearcoat"];
     for (texture, name) in TextureSet::ALL.into_iter().zip(names).filter(|(t, _)| surface.textures.has(*t)) {
         let binding = texture.binding();
         let _ = write!(
@@ -213,6 +227,11 @@ fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
         // Colour, and strength in alpha.
         let specular = if has(TextureSet::SPECULAR) { sampled("specular") } else { "vec4<f32>(1.0)".into() };
         texel(&mut text, "specular", "vec4<f32>", specular);
+    }
+    if surface.clearcoat {
+        // Strength and roughness.
+        let clearcoat = if has(TextureSet::CLEARCOAT) { sampled("clearcoat") + ".rg" } else { "vec2<f32>(1.0)".into() };
+        texel(&mut text, "clearcoat", "vec2<f32>", clearcoat);
     }
     if has(TextureSet::NORMAL) {
         let value =

@@ -80,8 +80,9 @@ fn materials() -> impl Iterator<Item = (String, String)> {
             [(false, false, false), (true, false, false), (true, true, false), (true, false, true)].map(
                 |(masked, flat, unlit)| {
                     let emits = textures.has(TextureSet::EMISSIVE) || masked;
+                    let clearcoat = !unlit && textures.has(TextureSet::CLEARCOAT);
                     let specular = !unlit && (textures.has(TextureSet::SPECULAR) || textures.has(TextureSet::ORM));
-                    let surface = SurfaceCode { textures, masked, flat, unlit, emits, specular };
+                    let surface = SurfaceCode { textures, masked, flat, unlit, emits, specular, clearcoat };
                     let tone_mapping = ToneMapping::Neutral;
                     let lights = if flat { 0 } else { 341 };
                     let code = LightingCode { shadows: true, fog: true, environment: !masked, lights, tone_mapping };
@@ -106,6 +107,7 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                 unlit: false,
                 emits: true,
                 specular: true,
+                clearcoat: false,
             };
             (format!("{code:?}"), material::material(variant, InstanceSource::Records, surface, code, None))
         })
@@ -406,14 +408,17 @@ fn full_material_has_rust_layout() {
         [base_color, emissive, alpha_cutoff, metallic, roughness, occlusion_strength, normal_scale]
     );
     assert_eq!(material, (7, offset_of!(FullMaterialUniform, specular)));
-    let with_specular = materials().find(|(name, _)| name.contains("specular: true")).unwrap().1;
+    let with_specular = materials().find(|(name, _)| name.contains("specular: true, clearcoat: false")).unwrap().1;
     let material = same_layout!(
         &parse(&with_specular).0,
         "Material",
         FullMaterialUniform,
         [base_color, emissive, alpha_cutoff, metallic, roughness, occlusion_strength, normal_scale, specular]
     );
-    assert_eq!(material, (8, size_of::<FullMaterialUniform>()));
+    assert_eq!(material, (8, offset_of!(FullMaterialUniform, clearcoat)));
+    let with_coat = materials().find(|(name, _)| name.contains("clearcoat: true")).unwrap().1;
+    let (members, bytes) = same_layout!(&parse(&with_coat).0, "Material", FullMaterialUniform, [specular, clearcoat]);
+    assert_eq!((members, bytes), (9, size_of::<FullMaterialUniform>()));
     let lighting = same_layout!(
         &module,
         "GpuskinLighting",

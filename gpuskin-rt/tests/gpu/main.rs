@@ -121,6 +121,8 @@ fn main() -> std::process::ExitCode {
         test!(material::sunlit_surfaces_match_f64_reference, GPU),
         test!(material::dielectrics_of_any_index_and_colour_match_f64_reference, GPU),
         test!(material::white_dielectrics_of_any_index_reflect_all_light, GPU),
+        test!(material::clear_coats_match_f64_reference, GPU),
+        test!(material::white_surfaces_under_clear_coats_reflect_all_light, GPU),
         test!(material::impossible_dielectrics_give_finite_pictures, GPU),
         test!(material::each_texture_changes_the_surface, GPU),
         test!(material::a_function_of_the_game_changes_the_surface, GPU),

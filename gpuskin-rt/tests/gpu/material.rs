@@ -138,6 +138,65 @@ pub fn dielectrics_of_any_index_and_colour_match_f64_reference() {
     }
 }
 
+/// `KHR_materials_clearcoat`, by the sun, a lamp and ambient light.
+pub fn clear_coats_match_f64_reference() {
+    let lamp = PunctualLight { position: [0.0, 3.0, 4.0], intensity: 40.0, ..Default::default() };
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for (clearcoat, clearcoat_roughness) in [(1.0, 0.0), (1.0, 0.3), (0.5, 1.0), (0.2, 0.1)] {
+            for (metallic, roughness, ior) in [(0.0, 0.8, 1.5), (1.0, 0.4, 1.5), (0.3, 0.5, 1.8)] {
+                for texture in [None, Some([100, 180, 7, 255])] {
+                    let emissive = [0.1, 0.0, 0.3];
+                    let material = Material {
+                        clearcoat,
+                        clearcoat_roughness,
+                        ior,
+                        emissive,
+                        ..material([0.7, 0.2, 0.1], metallic, roughness)
+                    };
+                    let mut point = surface(&material);
+                    let mut recipe = square(material.clone());
+                    if let Some(rgba) = texture {
+                        recipe.materials[0].clearcoat_texture = Some(nearest(0));
+                        recipe.textures = vec![texel(false, rgba)];
+                        point.coat[0] *= f64::from(rgba[0]) / 255.0;
+                        point.coat[1] *= f64::from(rgba[1]) / 255.0;
+                    }
+                    let ambient = [0.4, 0.5, 0.6];
+                    let lighting = Lighting { ambient: Ambient::uniform(ambient), ..sun([0.3, 0.1, 1.0], 3.0) };
+                    let albedo = brdf::albedo(1.0, point.roughness);
+                    let to_lamp = DVec3::new(0.0, 3.0, 4.0).normalize();
+                    let of_lamp = brdf::brdf(&point, to_lamp, albedo) * 40.0 / PI / 25.0 * 0.8;
+                    let expected = brdf::radiance(&point, &lighting, DVec3::from(ambient.map(f64::from))) + of_lamp;
+                    let shown = model(recipe);
+                    let features = LightingFeatures { lights: 1, ..Default::default() };
+                    let scene = Scene { features, ..scene(&[], lighting) };
+                    let mut renderer = scene.renderer(&gpu);
+                    let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap();
+                    crowd.spawn(Instance::at([0.0; 3]));
+                    renderer.set_lights(&[lamp]).unwrap();
+                    let seen = scene.draw_with(&gpu, &mut renderer).center();
+                    let what = (clearcoat, clearcoat_roughness, metallic, roughness, texture, &gpu.name);
+                    assert_close(seen, expected, 0.01, &what);
+                }
+            }
+        }
+    }
+}
+
+pub fn white_surfaces_under_clear_coats_reflect_all_light() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for (clearcoat, clearcoat_roughness) in [(1.0, 0.0), (1.0, 1.0), (0.4, 0.5)] {
+            for (metallic, roughness) in [(0.0, 0.5), (1.0, 0.2)] {
+                let material = Material { clearcoat, clearcoat_roughness, ..material([1.0; 3], metallic, roughness) };
+                let lighting = Lighting { ambient: Ambient::uniform([1.0; 3]), ..sun([0.0, 1.0, 0.0], 0.0) };
+                for (x, y, seen) in scene(&[&model(sphere(material))], lighting).draw(&gpu).covered() {
+                    assert_close(seen, DVec3::ONE, 0.01, &(clearcoat, clearcoat_roughness, metallic, x, y, &gpu.name));
+                }
+            }
+        }
+    }
+}
+
 /// White surfaces reflect all light, whatever their dielectric part reflects; coloured reflections lose some.
 pub fn white_dielectrics_of_any_index_reflect_all_light() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
@@ -160,11 +219,13 @@ pub fn white_dielectrics_of_any_index_reflect_all_light() {
 pub fn impossible_dielectrics_give_finite_pictures() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -1.0, -0.5] {
-            for index in 0..3 {
+            for index in 0..5 {
                 let mut material = material([0.7, 0.5, 0.2], 0.2, 0.5);
                 match index {
                     0 => material.ior = number,
                     1 => material.specular = number,
+                    2 => material.clearcoat = number,
+                    3 => (material.clearcoat, material.clearcoat_roughness) = (1.0, number),
                     _ => material.specular_color[1] = number,
                 }
                 let lighting = Lighting { ambient: Ambient::uniform([0.5; 3]), ..sun([0.2, 0.1, 1.0], 3.0) };

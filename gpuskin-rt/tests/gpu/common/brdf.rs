@@ -16,6 +16,8 @@ pub struct SurfacePoint {
     /// Reflectance of the dielectric at normal and at grazing incidence.
     pub f0: DVec3,
     pub f90: f64,
+    /// Strength and roughness of the clear coat, which has the normal of the surface.
+    pub coat: [f64; 2],
     pub occlusion: f64,
     pub emitted: DVec3,
 }
@@ -63,7 +65,22 @@ pub fn brdf(point: &SurfacePoint, to_light: DVec3, albedo: [f64; 2]) -> DVec3 {
     let (dielectric, metal) = (fresnel(point.f0, point.f90), fresnel(point.base_color, 1.0));
     let lobe = ggx(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), roughness * roughness);
     let base = point.base_color * (1.0 - reflected(point.f0, point.f90, albedo).max_element());
-    (base + dielectric * lobe) * (1.0 - point.metallic) + metal * lobe * point.metallic
+    let below = (base + dielectric * lobe) * (1.0 - point.metallic) + metal * lobe * point.metallic;
+    let [strength, coat_roughness] = point.coat;
+    if strength == 0.0 {
+        return below;
+    }
+    let coat_roughness = coat_roughness.clamp(0.045, 1.0);
+    let coat_albedo = self::albedo(n_dot_v, coat_roughness);
+    let f = (0.04 + 0.96 * grazing) * (1.0 + 0.04 * (1.0 / coat_albedo[0] - 1.0));
+    let coat = f * ggx(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), coat_roughness * coat_roughness);
+    below * (1.0 - coat_reflected(point)) + strength * coat
+}
+
+/// Share of light from all directions that the clear coat reflects.
+fn coat_reflected(point: &SurfacePoint) -> f64 {
+    let albedo = albedo(point.normal.dot(point.to_eye).clamp(1e-3, 1.0), point.coat[1].clamp(0.045, 1.0));
+    point.coat[0] * reflected(DVec3::splat(0.04), 1.0, albedo).x
 }
 
 /// Share of light from all directions that the specular layer reflects.
@@ -82,5 +99,7 @@ pub fn radiance(point: &SurfacePoint, lighting: &Lighting, ambient: DVec3) -> DV
     let sun = DVec3::from(lighting.sun.color.map(f64::from)) * f64::from(lighting.sun.illuminance) / PI;
     let n_dot_l = point.normal.dot(to_sun);
     let lit = if n_dot_l > 0.0 { sun * brdf(point, to_sun, albedo) * n_dot_l } else { DVec3::ZERO };
-    lit + ambient * (dielectric + metal) * point.occlusion + point.emitted
+    let coat = coat_reflected(point);
+    let below = ambient * (dielectric + metal) * point.occlusion + point.emitted;
+    lit + below * (1.0 - coat) + ambient * coat * point.occlusion
 }

@@ -215,6 +215,7 @@ pub fn surface(material: &Material) -> SurfacePoint {
         roughness: material.roughness.into(),
         f0: specular * (DVec3::from(material.specular_color.map(f64::from)) * ratio * ratio).min(DVec3::ONE),
         f90: specular,
+        coat: [material.clearcoat, material.clearcoat_roughness].map(f64::from),
         occlusion: 1.0,
         emitted: DVec3::from(material.emissive.map(f64::from)),
     }
