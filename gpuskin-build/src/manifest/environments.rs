@@ -14,8 +14,13 @@ use crate::identifier_case::{constant, has_words};
 
 const DEFAULT_SIZE: u32 = 256;
 
-/// Returns the environments that have no errors.
-pub(super) fn read(root: Section<'_>, folder: &Path, notes: &mut Notes) -> Vec<EnvironmentEntry> {
+/// Returns the environments that have no errors. `models`: names of the models, whose files have a folder each, too.
+pub(super) fn read(
+    root: Section<'_>,
+    folder: &Path,
+    models: &[&At<String>],
+    notes: &mut Notes,
+) -> Vec<EnvironmentEntry> {
     let help = "each environment is a separate table:\n[[environment]]\nname = \"harbour\"\npath = \"art/harbour.hdr\"";
     let Some(value) = root.get("environment") else { return Vec::new() };
     let DeValue::Array(array) = value.get_ref() else {
@@ -30,9 +35,19 @@ pub(super) fn read(root: Section<'_>, folder: &Path, notes: &mut Notes) -> Vec<E
             continue;
         };
         let section = Section::new(table, &keys::ENVIRONMENT, notes);
-        entries.extend(entry(section, value.span(), folder, &mut taken, notes));
+        let entry = entry(section, value.span(), folder, &mut taken, notes);
+        entries.extend(entry.filter(|entry| has_own_folder(&entry.name, models, notes)));
     }
     entries
+}
+
+/// Whether no model has the name; otherwise reports that.
+fn has_own_folder(name: &At<String>, models: &[&At<String>], notes: &mut Notes) -> bool {
+    let Some(model) = models.iter().find(|model| constant(&model.value) == constant(&name.value)) else { return true };
+    let message = format!("environment `{}` and model `{}` would have one folder", name.value, model.value);
+    let diagnostic = Diagnostic::error(DiagnosticCode::NameCollision, message).help("rename one of them");
+    notes.diagnostics.push(diagnostic.at(&notes.source, name.span.clone()).also(model.span.clone(), "the model"));
+    false
 }
 
 fn entry(

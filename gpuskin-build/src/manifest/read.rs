@@ -62,7 +62,8 @@ pub(super) fn manifest(path: &Path, text: String) -> (Option<Manifest>, Diagnost
     let names: Vec<_> = read.iter().filter_map(ReadModel::names).collect();
     notes.diagnostics.extend(check_identifiers(&source, &names));
 
-    let environments = environments::read(root, &folder, &mut notes);
+    let named: Vec<_> = read.iter().filter(|model| model.has_name).map(|model| &model.entry.name).collect();
+    let environments = environments::read(root, &folder, &named, &mut notes);
     let models = read.into_iter().filter(|model| model.sound).map(|model| model.entry).collect();
     notes.diagnostics.sort();
     (

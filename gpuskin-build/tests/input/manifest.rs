@@ -79,6 +79,14 @@ fn environments_are_read_and_checked() {
             ),
             vec![("toml:8:8]", "would both become `environments::HARBOUR`", "rename one of them")],
         ),
+        (
+            with("name = \"Soldier\"\npath = \"art/harbour.hdr\"\n"),
+            vec![(
+                "toml:5:8]",
+                "environment `Soldier` and model `soldier` would have one folder",
+                "rename one of them",
+            )],
+        ),
         (format!("environment = 3\n{SOLDIER}"), vec![("toml:1:15]", "must be an array of tables", "[[environment]]")]),
         (format!("environment = [3]\n{SOLDIER}"), vec![("toml:1:16]", "an environment must be a table", "")]),
     ];
