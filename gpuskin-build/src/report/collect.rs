@@ -113,12 +113,13 @@ fn data(files: &[FileReport], mesh: &MeshInfo) -> Vec<DataReport> {
     let levels = mesh.levels.iter().flat_map(|level| level.parts.iter());
     let levels = levels.map(|part| u64::from(part.index_count)).sum::<u64>() * index;
     let rest = mesh.rest.as_ref().map_or(0, |rest| rest.vertices.len);
-    let known = mesh.vertices.len + indices + levels + rest;
+    let known = mesh.vertices.len + indices + levels + mesh.morphs.len + rest;
     let mut data: Vec<DataReport> = [
         ("animation", sum("animation")),
         ("vertices", mesh.vertices.len),
         ("indices", indices),
         ("levels of detail", levels),
+        ("morph targets", mesh.morphs.len),
         ("rest pose", rest),
         ("other", sum("mesh").saturating_sub(known)),
     ]

@@ -96,7 +96,7 @@ pub(crate) struct FileReport {
 /// Bytes of one kind of data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct DataReport {
-    /// `animation`, `vertices`, `indices`, `levels of detail`, `rest pose`, `other` or `textures`.
+    /// `animation`, `vertices`, `indices`, `levels of detail`, `morph targets`, `rest pose`, `other` or `textures`.
     pub(crate) kind: String,
     /// Format of textures.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -148,7 +148,7 @@ function overview(report) {
     { title: "clips", number: true, key: (model) => model.clips.length, cell: (model) => String(model.clips.length) },
     { title: "bones", number: true, key: (model) => model.bones.length, cell: (model) => String(model.bones.length) },
     { title: "vertices", number: true, key: (model) => model.vertices, cell: (model) => String(model.vertices) },
-    part("animation", ["animation"]), part("mesh", ["vertices", "indices", "levels of detail", "rest pose", "other"]), part("textures", ["textures"]),
+    part("animation", ["animation"]), part("mesh", ["vertices", "indices", "levels of detail", "morph targets", "rest pose", "other"]), part("textures", ["textures"]),
     error("encoding"), error("motion"),
   ];
   const rows = new Map();

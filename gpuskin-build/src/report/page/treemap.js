@@ -1,8 +1,9 @@
 // Treemap of bytes: models, in each model the kinds of data, in its animation the clips with their bones, and in its mesh
 // the parts.
 
-const KINDS = ["animation", "vertices", "indices", "levels of detail", "rest pose", "other", "textures"];
-const KIND_COLORS = { "levels of detail": "levels", "rest pose": "rest" };
+const KINDS = ["animation", "vertices", "indices", "levels of detail", "morph targets", "rest pose", "other", "textures"];
+// A model has morph targets in bone mode, and a rest pose in vertex mode.
+const KIND_COLORS = { "levels of detail": "levels", "morph targets": "rest", "rest pose": "rest" };
 
 function color(kind) {
   return getComputedStyle(document.documentElement).getPropertyValue("--" + (KIND_COLORS[kind] || kind)).trim();
