@@ -100,11 +100,14 @@ impl Rig {
         let mut positions = Vec::new();
         if let Some(model) = model {
             positions = Sampler::new(model, None).globals(0.0).iter().map(|m| m.w_axis.truncate()).collect();
-            for &node in &model.order {
+            // Nodes of the file, without those that have weights of morph targets.
+            let placed = model.order.iter().filter(|node| !model.has_weights(**node));
+            for &node in placed.clone() {
                 depths[node] = parents[node].map_or(0, |parent| depths[parent] + 1);
             }
-            model.bones.iter().for_each(|bone| has_bones[bone.node] = true);
-            for &node in model.order.iter().rev() {
+            let bones = model.bones.iter().filter(|bone| !model.has_weights(bone.node));
+            bones.for_each(|bone| has_bones[bone.node] = true);
+            for &node in placed.rev() {
                 if let (true, Some(parent)) = (has_bones[node], parents[node]) {
                     has_bones[parent] = true;
                 }

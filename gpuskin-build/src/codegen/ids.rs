@@ -183,9 +183,7 @@ fn clips(meta: &Metadata) -> Vec<(&str, String)> {
 }
 
 fn bones(meta: &Metadata) -> Vec<(&str, String)> {
-    // The last bones have weights of morph targets.
-    let places = meta.morphs.iter().map(|morph| morph.bone as usize).min().unwrap_or(meta.bones.len());
-    meta.bones.iter().take(places).map(|bone| (&*bone.name, format!(" `{}`.", bone.name))).collect()
+    meta.bones.iter().take(meta.placed_bones()).map(|bone| (&*bone.name, format!(" `{}`.", bone.name))).collect()
 }
 
 fn events(meta: &Metadata) -> Vec<(&str, String)> {

@@ -348,7 +348,8 @@ fn draw_bones(
     }
     let meta = model.meta();
     let to_world = record.matrix();
-    let bones: Vec<Affine3> = model.bones(record).iter().map(|bone| compose(&to_world, bone)).collect();
+    let bones = model.bones(record);
+    let bones: Vec<Affine3> = bones.iter().take(meta.placed_bones()).map(|bone| compose(&to_world, bone)).collect();
     let at = |bone: usize| pixel(bones[bone].origin());
     if state.skeleton {
         for (bone, info) in meta.bones.iter().enumerate().take(bones.len()) {

@@ -287,7 +287,8 @@ impl Subject {
         if let (Some(record), Ok(sockets)) = (&record, Sockets::with_model(&self.model)) {
             let of = |bone: u32| sockets.in_world(Bone::new(bone as u16), record, seconds);
             if overlays.has(Overlays::BONES) {
-                skeleton(&mut seen, &self.model.meta.bones, mark, of);
+                let meta = &self.model.meta;
+                skeleton(&mut seen, &meta.bones[..meta.placed_bones()], mark, of);
             }
             for to_world in self.sockets.iter().filter(|_| overlays.has(Overlays::SOCKETS)).filter_map(|bone| of(*bone))
             {

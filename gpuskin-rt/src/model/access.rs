@@ -66,6 +66,12 @@ impl Metadata {
         &self.bones
     }
 
+    /// Returns the number of bones that have a place in the model. The bones behind them have weights of morph targets.
+    #[doc(hidden)]
+    pub fn placed_bones(&self) -> usize {
+        self.morphs.iter().map(|morph| morph.bone as usize).min().unwrap_or(self.bones.len()).min(self.bones.len())
+    }
+
     /// Returns the morph targets of a model in bone mode, in the order of [`Morph::index`](crate::Morph::index).
     pub fn morphs(&self) -> &[MorphInfo] {
         &self.morphs

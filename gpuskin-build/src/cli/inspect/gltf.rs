@@ -137,7 +137,8 @@ fn skins(analysis: &Analysis) -> String {
         let _ = writeln!(text, "  {name}: {}", count(skin.joints as u64, "joint", "joints"));
     }
     if let (Some(model), false) = (&analysis.model, text.is_empty()) {
-        let _ = writeln!(text, "  {} that move vertices are baked", count(model.bones.len() as u64, "bone", "bones"));
+        let bones = model.bones.len() - model.morph_bones;
+        let _ = writeln!(text, "  {} that move vertices are baked", count(bones as u64, "bone", "bones"));
     }
     text
 }
