@@ -180,7 +180,7 @@ mod tests {
         parse(
             "[bake]\n[limits]\n[[model]]\nname = \"a\"\npath = \"Cargo.toml\"\nmode = \"auto\"\nrest_frame = { clip = \"b\" }\n\
              [model.masks]\nc = { root = \"d\" }\n[model.clips]\nb = {}\n\
-             [[environment]]\nname = \"a\"\npath = \"Cargo.toml\"\n",
+             [[environment]]\nname = \"e\"\npath = \"Cargo.toml\"\n",
         );
         let read = READ_KEYS.take();
         let declared: BTreeSet<_> = with_nested(&ROOT)
