@@ -17,6 +17,7 @@ use glam::Vec3;
 
 use super::bone_matrices::BoneMatrices;
 use super::mesh::{MeasuredMesh, PointGroup};
+use super::morphed::MorphBound;
 use crate::vector_math::{Lanes, dot_lanes, dot_of, greatest_lanes, least_lanes, max_lane, min_lane, times};
 
 /// Factor that covers rounding errors in all bounds.
@@ -31,11 +32,14 @@ pub(super) struct ErrorBounds {
     radius: f32,
     middle: f32,
     stretch: f32,
+    /// Greatest norm of a difference of matrices, without their translation.
+    difference: f32,
 }
 
 impl ErrorBounds {
     pub(super) fn new(mesh: &MeasuredMesh, bones: &[BoneMatrices]) -> Self {
-        let mut bounds = Self { bones: vec![0.0; bones.len()], radius: 0.0, middle: 0.0, stretch: 0.0 };
+        let mut bounds =
+            Self { bones: vec![0.0; bones.len()], radius: 0.0, middle: 0.0, stretch: 0.0, difference: 0.0 };
         let (mut low, mut high) = ([[f32::INFINITY; 4]; 3], [[f32::NEG_INFINITY; 4]; 3]);
         for ((bone, corners), bound) in bones.iter().zip(&mesh.boxes).zip(&mut bounds.bones) {
             for corners in corners.iter().flatten() {
@@ -48,18 +52,30 @@ impl ErrorBounds {
             if corners.is_some() {
                 let square = |row: &[f32; 4]| row[0] * row[0] + row[1] * row[1] + row[2] * row[2];
                 bounds.stretch = bounds.stretch.max(bone.source.iter().map(square).sum());
+                let difference: f32 = bone.difference.iter().map(square).sum();
+                bounds.difference = worst([bounds.difference, difference].into_iter());
             }
         }
         bounds.bones.iter_mut().for_each(|squared| *squared = squared.sqrt());
         let (low, high) = (Vec3::from(low.map(min_lane)), Vec3::from(high.map(max_lane)));
         (bounds.radius, bounds.middle) = ((high - low).length() * 0.5, ((high + low) * 0.5).length());
-        bounds.stretch = bounds.stretch.sqrt();
+        (bounds.stretch, bounds.difference) = (bounds.stretch.sqrt(), bounds.difference.sqrt());
         bounds
     }
 
-    /// Returns an upper bound of the error of the points of a group, in metres, or NaN if unknown.
-    pub(super) fn of(&self, group: &PointGroup) -> f32 {
-        self.with(worst(group.bones.iter().map(|&bone| self.bones[bone as usize])), &group.slack)
+    /// Returns an upper bound of the error of the points of a group, in metres, or NaN if unknown. `bones`: matrices of
+    /// the pose, for what morph targets do. With movements m and m' before skinning, they add
+    ///
+    /// ```text
+    /// sum w S (m - m')  +  sum w (S - D) m'  +  sum (w - w') D m'
+    /// ```
+    pub(super) fn of(&self, group: &PointGroup, bones: &[BoneMatrices]) -> f32 {
+        let at_rest = self.with(worst(group.bones.iter().map(|&bone| self.bones[bone as usize])), &group.slack);
+        let Some(MorphBound { moved, lost, .. }) = group.morph_bound(bones) else { return at_rest };
+        // The second lane is the sum of |w - w'|.
+        let weights = group.slack[1];
+        let drawn = self.stretch + self.difference;
+        at_rest + ROUNDING * (self.stretch * lost + (self.difference + weights * drawn) * moved)
     }
 
     /// Returns an upper bound of the error of all points, in metres, or NaN if unknown.

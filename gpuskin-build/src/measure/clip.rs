@@ -1,7 +1,5 @@
 //! Measurement of a clip in bone mode.
 
-use std::borrow::Cow;
-
 use gpuskin_rt::internals::{ClipRecord, Normals};
 
 use super::bone_matrices::BoneMatrices;
@@ -141,11 +139,16 @@ impl MeasuredClip for ClipWork<'_> {
             let jumps = self.jumps(group);
             let samples = sample_times.iter().zip(poses.iter().zip(&normal_bounds));
             for ((sample, ((bones, bounds), normal_bounds)), greatest) in samples.zip(&mut greatest) {
+                let bound = bounds.of(group, bones);
+                let turns = !jumps && self.may_turn(group, bones, normal_bounds, &widest);
+                if bound < floor && !turns {
+                    continue;
+                }
                 let group = &*group.posed(bones);
-                if !jumps {
+                if turns {
                     self.look_at_normals(group, bones, normal_bounds, &mut widest);
                 }
-                if bounds.of(group) < floor {
+                if bound < floor {
                     continue;
                 }
                 for (points, fours) in group.fours() {
@@ -190,6 +193,19 @@ impl ClipWork<'_> {
         group.points.iter().any(|point| self.stepped.moves(point.vertex as usize))
     }
 
+    /// Whether a normal of a group may have a wider angle than the widest one: always, unless morph targets move the group,
+    /// whose normals are made anew in each pose.
+    pub(super) fn may_turn(
+        &self,
+        group: &PointGroup,
+        bones: &[BoneMatrices],
+        bounds: &NormalBounds<'_>,
+        widest: &WidestAngle,
+    ) -> bool {
+        let morphed = group.morph_bound(bones);
+        morphed.is_none_or(|bound| !(bound.chord < bounds.least_packed(group, widest.chord_squared.sqrt())))
+    }
+
     /// Compares the normals of a group at a sample time, without those whose angles are known to be smaller than
     /// the widest one.
     pub(super) fn look_at_normals(
@@ -223,16 +239,15 @@ impl ClipWork<'_> {
     /// the others are in `greatest` already. Groups with high bounds come first, because the others
     /// can then be skipped.
     fn find_greatest(&self, bones: &[BoneMatrices], bounds: &ErrorBounds, floor: f32, greatest: &mut GreatestError) {
-        let bound = |group| bounds.of(group);
-        let still = self.mesh.groups.iter().filter(|group| matches!(group.posed(bones), Cow::Borrowed(_)));
-        let mut left: Vec<(f32, &PointGroup)> = still.map(|group| (bound(group), group)).collect();
+        let bound = |group| bounds.of(group, bones);
+        let mut left: Vec<(f32, &PointGroup)> = self.mesh.groups.iter().map(|group| (bound(group), group)).collect();
         left.retain(|(bound, _)| *bound < floor);
         left.sort_by(|a, b| b.0.total_cmp(&a.0));
         for (bound, group) in left {
             if bound * bound <= greatest.squared() {
                 break;
             }
-            for (points, fours) in group.fours() {
+            for (points, fours) in group.posed(bones).fours() {
                 let mut squared = Lanes::default();
                 errors_squared(fours, &group.bones, bones, &mut squared);
                 if greatest.rises_by_any(&squared) {

@@ -9,7 +9,7 @@ use gpuskin_rt::internals::vertex::Vertex;
 use super::DrawnModel;
 use super::bone_matrices::BoneMatrices;
 use super::bone_term::{BoneTerm, BoxCorners, corners, slack};
-use super::morphed::{MorphedPoint, Placed, chord};
+use super::morphed::{MorphBound, MorphReach, MorphedPoint, Placed, chord};
 use crate::model::Model;
 use crate::vector_math::{Lanes, greatest, greatest_lanes, least};
 
@@ -47,10 +47,11 @@ pub(super) struct PointGroup {
     alike: usize,
     /// Source and drawn weights, one entry per bone for each run of normals with shared weights.
     weights: Vec<[Lanes; 2]>,
-    /// Maximum over the points, per lane: see [`slack`]. NaN if no bound is known.
+    /// Maximum over the points at rest, per lane: see [`slack`].
     pub(super) slack: Lanes,
     /// The points before morph targets move them; empty if none does.
     morphed: Vec<MorphedPoint>,
+    reach: MorphReach,
 }
 
 /// Four source normals and drawn normals, in one lane per normal. A last block of fewer normals
@@ -150,7 +151,8 @@ impl MeasuredMesh {
 
 impl PointGroup {
     fn new(builders: &mut [PointBuilder]) -> Self {
-        let morphed = builders.iter_mut().filter_map(|builder| builder.morphed.take()).collect();
+        let morphed: Vec<_> = builders.iter_mut().filter_map(|builder| builder.morphed.take()).collect();
+        let reach = MorphReach::new(&morphed);
         let builders = &*builders;
         let bones: Vec<u32> = builders[0].bones().collect();
         let slack = builders.iter().map(|builder| slack(builder.positions[0], &builder.entries));
@@ -187,12 +189,17 @@ impl PointGroup {
         }
         let points = builders.iter().map(|builder| builder.point).collect();
         let alike = if same { normals.len().max(1) } else { 1 };
-        Self { bones, points, fours, normals, alike, weights, slack, morphed }
+        Self { bones, points, fours, normals, alike, weights, slack, morphed, reach }
+    }
+
+    /// Returns the bounds of what morph targets do in a pose; `None` if they move no point of the group.
+    pub(super) fn morph_bound(&self, bones: &[BoneMatrices]) -> Option<MorphBound> {
+        self.reach.bound(bones)
     }
 
     /// Returns the group with the positions and normals that morph targets make of its points in a pose.
     pub(super) fn posed(&self, bones: &[BoneMatrices]) -> Cow<'_, Self> {
-        if !self.morphed.iter().any(|point| point.moves(bones)) {
+        if self.morph_bound(bones).is_none() {
             return Cow::Borrowed(self);
         }
         let placed: Vec<[Placed; 2]> = self.morphed.iter().map(|point| point.at(bones)).collect();
@@ -235,8 +242,9 @@ impl PointGroup {
             normals,
             alike: 1,
             weights,
-            slack: [f32::NAN; 4],
+            slack: self.slack,
             morphed: Vec::new(),
+            reach: MorphReach::default(),
         })
     }
 

@@ -1,5 +1,7 @@
 //! Points that morph targets move: their positions and normals before skinning change over time.
 
+use std::collections::BTreeMap;
+
 use glam::{DVec3, Vec3};
 use gpuskin_rt::internals::morph::MorphDelta;
 
@@ -70,11 +72,6 @@ impl MorphedPoint {
         Some(Self { rest, weights, deltas })
     }
 
-    /// Whether a weight of the point is not zero in a pose.
-    pub(super) fn moves(&self, bones: &[BoneMatrices]) -> bool {
-        self.deltas.iter().any(|delta| translations(bones, delta.row) != [0.0; 2])
-    }
-
     /// Returns the point in a pose, source and drawn.
     pub(super) fn at(&self, bones: &[BoneMatrices]) -> [Placed; 2] {
         let mut posed = self.rest;
@@ -90,6 +87,81 @@ impl MorphedPoint {
             posed.iter_mut().for_each(|placed| placed.normal = DVec3::ZERO);
         }
         posed
+    }
+}
+
+/// Greatest deltas of the points of a group, by target.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MorphReach {
+    targets: Vec<TargetReach>,
+    /// Greatest chord between a source normal and its drawn normal at rest.
+    packed: f64,
+}
+
+/// Greatest lengths of the deltas of a target: of the source, and of the difference to the drawn ones. Deltas of normals
+/// are relative to the length of the normal.
+#[derive(Clone, Copy, Debug, Default)]
+struct TargetReach {
+    row: u32,
+    position: f64,
+    packed_position: f64,
+    normal: f64,
+    packed_normal: f64,
+}
+
+/// Upper bounds for the points of a group in a pose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MorphBound {
+    /// Distance by which morph targets move a drawn point before skinning.
+    pub(super) moved: f32,
+    /// Distance between the movements of a point and its drawn point.
+    pub(super) lost: f32,
+    /// Chord between a normal and its drawn normal before skinning; infinite if unknown.
+    pub(super) chord: f32,
+}
+
+impl MorphReach {
+    pub(super) fn new(points: &[MorphedPoint]) -> Self {
+        let mut by_row: BTreeMap<u32, TargetReach> = BTreeMap::new();
+        let mut packed = 0.0_f64;
+        for point in points {
+            let [source, drawn] = point.rest;
+            let length = source.normal.length();
+            if length > 0.0 {
+                packed = packed.max(f64::from(chord([source.normal.as_vec3(), drawn.normal.as_vec3()])));
+            }
+            for delta in &point.deltas {
+                let reach = by_row.entry(delta.row).or_insert(TargetReach { row: delta.row, ..TargetReach::default() });
+                reach.position = reach.position.max(delta.source.position.length());
+                reach.packed_position = reach.packed_position.max(delta.source.position.distance(delta.drawn.position));
+                if length > 0.0 {
+                    let own = delta.source.normal / length;
+                    reach.normal = reach.normal.max(own.length());
+                    reach.packed_normal = reach.packed_normal.max(own.distance(delta.drawn.normal));
+                }
+            }
+        }
+        Self { targets: by_row.into_values().collect(), packed }
+    }
+
+    /// Returns the bounds in a pose; `None` if no weight moves a point of the group.
+    pub(super) fn bound(&self, bones: &[BoneMatrices]) -> Option<MorphBound> {
+        let (mut moved, mut lost, mut turned, mut lost_turn) = (0.0, 0.0, 0.0, 0.0);
+        for target in &self.targets {
+            let [source, drawn] = translations(bones, target.row);
+            let (apart, drawn) = ((source - drawn).abs(), drawn.abs());
+            moved += drawn * (target.position + target.packed_position);
+            lost += apart * target.position + drawn * target.packed_position;
+            turned += (drawn + apart) * (target.normal + target.packed_normal);
+            lost_turn += apart * target.normal + drawn * target.packed_normal;
+        }
+        if moved + lost + turned + lost_turn == 0.0 {
+            return None;
+        }
+        // Vectors of lengths of at least l that are d apart have a chord of at most 2 d / l after both have unit length.
+        let shortest = 1.0 - turned;
+        let chord = if shortest > 0.0 { 2.0 * (self.packed + lost_turn) / shortest } else { f64::INFINITY };
+        Some(MorphBound { moved: moved as f32, lost: lost as f32, chord: chord as f32 })
     }
 }
 

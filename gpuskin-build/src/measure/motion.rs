@@ -1,7 +1,5 @@
 //! Test whether a clip's motion errors are within limits, without evaluating every vertex.
 
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 
 use super::bone_matrices::BoneMatrices;
@@ -55,9 +53,10 @@ impl ClipWork<'_> {
                     points.iter().zip(off).all(|(point, off)| off <= squared || !counts(point.vertex as usize))
                 })
             };
-            let groups: Vec<Cow<'_, PointGroup>> = self.mesh.groups.iter().map(|group| group.posed(bones)).collect();
-            let still = groups.iter().all(|group| matches!(group, Cow::Borrowed(_)));
-            still && bounds.of_all(self.mesh) < limit || groups.iter().all(|g| bounds.of(g) < limit || fits(g))
+            let groups = &self.mesh.groups;
+            let still = groups.iter().all(|group| group.morph_bound(bones).is_none());
+            let within = |group: &PointGroup| bounds.of(group, bones) < limit || fits(&group.posed(bones));
+            still && bounds.of_all(self.mesh) < limit || groups.iter().all(within)
         };
         let chord_squared = squared_chord(search.normal);
         let still: Vec<bool> = self.mesh.groups.iter().map(|group| !self.jumps(group)).collect();
@@ -65,7 +64,9 @@ impl ClipWork<'_> {
             let bounds = NormalBounds::new(bones, self.drawn.normals);
             self.mesh.groups.iter().zip(&still).filter(|(_, still)| **still).all(|(group, _)| {
                 let mut widest = WidestAngle::new(chord_squared);
-                self.look_at_normals(&group.posed(bones), bones, &bounds, &mut widest);
+                if self.may_turn(group, bones, &bounds, &widest) {
+                    self.look_at_normals(&group.posed(bones), bones, &bounds, &mut widest);
+                }
                 widest.chord_squared <= chord_squared
             })
         };
