@@ -1,10 +1,13 @@
 //! Measurement of a clip in bone mode.
 
+use std::cmp::Ordering;
+
 use gpuskin_rt::internals::{ClipRecord, Normals};
 
 use super::bone_matrices::BoneMatrices;
 use super::bounds::ErrorBounds;
 use super::mesh::{FourPoints, MeasuredMesh, PointGroup, WeldedPoint};
+use super::morphed::MorphBound;
 use super::normal_bounds::NormalBounds;
 use super::normals::{DRAWN, NormalMatrices, SOURCE, WidestAngle};
 use super::{
@@ -203,7 +206,12 @@ impl ClipWork<'_> {
         widest: &WidestAngle,
     ) -> bool {
         let morphed = group.morph_bound(bones);
-        morphed.is_none_or(|bound| !(bound.chord < bounds.least_packed(group, widest.chord_squared.sqrt())))
+        // A chord that is not a number may be any.
+        let is_less = |bound: MorphBound| {
+            let least = bounds.least_packed(group, widest.chord_squared.sqrt());
+            bound.chord.partial_cmp(&least) == Some(Ordering::Less)
+        };
+        !morphed.is_some_and(is_less)
     }
 
     /// Compares the normals of a group at a sample time, without those whose angles are known to be smaller than
