@@ -152,7 +152,7 @@ pub struct Metadata {
     /// Bone masks for layers, in the order of the manifest.
     #[doc(hidden)]
     pub masks: List<MaskInfo>,
-    /// Morph targets, if rows are bones.
+    /// Morph targets whose weights bones have; the same in all encodings of a model.
     #[doc(hidden)]
     pub morphs: List<MorphInfo>,
     /// Names of the meshes that an instance can hide, in the order of the manifest; at most

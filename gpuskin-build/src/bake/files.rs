@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpuskin_rt::internals::{
-    Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, Encoding, FORMAT_VERSION, IndexRange, List, MaskInfo,
-    MeshInfo, MeshLod, Metadata, MorphInfo, Payload, RestInfo, Str,
+    Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, IndexRange, List, MaskInfo, MeshInfo,
+    MeshLod, Metadata, MorphInfo, Payload, RestInfo, Str,
 };
 use ktx2::Format;
 
@@ -70,7 +70,7 @@ pub(super) fn write(
         bones: bones(model).into(),
         events: names(&model.events),
         masks: model.masks.iter().map(|mask| mask_info(model, mask)).collect(),
-        morphs: morphs(model, plan.encoding),
+        morphs: model.morph_tracks.iter().map(morph_info).collect(),
         parts: names(&model.parts),
         mesh: mesh_info,
         materials: materials.clone().into(),
@@ -254,14 +254,13 @@ fn names(names: &[String]) -> List<Str> {
     names.iter().map(|name| Str::from(name.clone())).collect()
 }
 
-fn morphs(model: &Model, encoding: Encoding) -> List<MorphInfo> {
-    let info = |track: &MorphTrack| MorphInfo {
+fn morph_info(track: &MorphTrack) -> MorphInfo {
+    MorphInfo {
         name: track.name.clone().into(),
         bone: track.bone as u32,
         axis: track.axis as u32,
         scale: track.scale as f32,
-    };
-    model.morph_tracks.iter().filter(|_| !encoding.is_vertex()).map(info).collect()
+    }
 }
 
 fn mask_info(model: &Model, mask: &Mask) -> MaskInfo {

@@ -91,6 +91,14 @@ fn root_motion_does_not_move_weights() {
     // The other node would stay behind.
     g.json["nodes"].as_array_mut().unwrap().truncate(1);
     g.json["scenes"][0]["nodes"] = json!([0]);
+    // The clip moves the first three targets; the fourth has a weight at rest, and the fifth none.
+    let lift = g.json["meshes"][0]["primitives"][0]["targets"][0].clone();
+    g.json["meshes"][0]["primitives"][0]["targets"] = json!(vec![lift; 5]);
+    g.json["meshes"][0]["weights"] = json!([0.0, 0.0, 0.0, 0.3, 0.0]);
+    g.json["animations"][0]["samplers"][0]["output"] = json!(g.floats(
+        "SCALAR",
+        &[0.0, 0.2, 0.0, 0.3, 0.0, 1.0, 0.0, 0.1, 0.3, 0.0, 0.25, 1.5, 0.0, 0.3, 0.0, -0.5, 0.0, 0.7, 0.3, 0.0]
+    ));
     for encoding in [Encoding::LocalPacked, Encoding::TrsPacked, Encoding::MatrixF32] {
         let [found, at_frames, _] = errors(&g, keys, encoding, 1.0);
         assert!(

@@ -35,6 +35,8 @@ pub(super) struct Joint {
 enum JointMotion {
     /// No clip moves the joint.
     Still,
+    /// Origin of bones whose weights of morph targets no clip changes: root motion does not move it either.
+    Weights,
     /// The joint follows a node of the model, after the constant transform `above`.
     Follows { node: usize, above: Similarity },
     /// Second part of a node's matrix with shear. Clips that move the node replace the whole
@@ -105,10 +107,16 @@ impl Skeleton {
             places[node] = NodeOffset { joint: Some(joints.len() - 1), below: DMat4::IDENTITY };
         }
         // Bones that no joint moves are attached to a joint at the origin.
-        let mut origin = None;
+        let (mut origin, mut of_weights) = (None, None);
         let bones = model.bones.iter().map(|bone| {
             let place = places[bone.node];
             let joint = place.joint.unwrap_or_else(|| {
+                if model.has_weights(bone.node) {
+                    return *of_weights.get_or_insert_with(|| {
+                        joints.push(Joint { parent: None, rest: Trs::IDENTITY, motion: JointMotion::Weights });
+                        joints.len() - 1
+                    });
+                }
                 *origin.get_or_insert_with(|| still(&mut joints, NodeOffset { joint: None, below: DMat4::IDENTITY }))
             });
             BoneBinding { joint, inverse_bind: place.below * bone.inverse_bind }
@@ -131,7 +139,7 @@ impl Skeleton {
     /// Whether a joint is in a mask. Static joints are in none.
     pub(super) fn is_in(&self, joint: usize, mask: &Mask) -> bool {
         match self.joints[joint].motion {
-            JointMotion::Still => false,
+            JointMotion::Still | JointMotion::Weights => false,
             JointMotion::Follows { node, .. } | JointMotion::Turned { node } => mask.nodes[node],
         }
     }
@@ -163,12 +171,16 @@ impl Skeleton {
 impl Joint {
     /// Whether the translation has weights of morph targets.
     fn has_weights(&self, model: &Model) -> bool {
-        matches!(self.motion, JointMotion::Follows { node, .. } if model.has_weights(node))
+        match self.motion {
+            JointMotion::Weights => true,
+            JointMotion::Follows { node, .. } => model.has_weights(node),
+            JointMotion::Still | JointMotion::Turned { .. } => false,
+        }
     }
 
     fn at(&self, model: &Model, curves: &ClipCurves<'_>, time: f64) -> Trs {
         let (node, above) = match self.motion {
-            JointMotion::Still => return self.rest,
+            JointMotion::Still | JointMotion::Weights => return self.rest,
             JointMotion::Turned { node } if curves.0[node].iter().all(Option::is_none) => return self.rest,
             JointMotion::Turned { .. } => return Trs::IDENTITY,
             JointMotion::Follows { node, above } => (node, above),
