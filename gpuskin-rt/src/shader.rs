@@ -46,7 +46,7 @@ pub enum MorphUse {
     None,
     /// The model's bind group has them, but the vertices are those of an attachment.
     Bound,
-    /// They move the vertices.
+    /// Deltas move the vertices.
     Applied,
 }
 

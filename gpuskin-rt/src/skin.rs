@@ -54,20 +54,7 @@ impl SkinnedVertex {
     }
 }
 
-/// Returns the weighted sum of the skinning matrices of a vertex's bones (linear blend skinning),
-/// reading the bones from a texture.
-pub fn pose(texels: &Texels<'_>, shown: impl Into<PoseBlend>, vertex: &Vertex) -> Affine3 {
-    let shown = shown.into();
-    let mut sum = Affine3::ZERO;
-    for (joint, weight) in vertex.joints.into_iter().zip(vertex.weights) {
-        if weight > 0.0 {
-            sum = sum + texels.bone(shown, joint) * weight;
-        }
-    }
-    sum
-}
-
-/// Returns the weighted sum of the skinning matrices of a vertex's bones, from the matrices of
+/// Returns the weighted sum of the skinning matrices of a vertex's bones (linear blend skinning), from the matrices of
 /// [`Texels::pose`].
 pub fn blend(bones: &[Affine3], vertex: &Vertex) -> Affine3 {
     let mut sum = Affine3::ZERO;

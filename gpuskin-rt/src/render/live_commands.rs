@@ -35,7 +35,7 @@ impl<M> Crowd<M> {
     /// game animates. Targets that are not listed get the weight 0. The weights fade in over `seconds`, and
     /// [`Crowd::release_live_bones`] fades back to the clip.
     ///
-    /// They take the place of other live bones of the instance: a game that sets both writes the weights into its
+    /// Other live bones of the instance are replaced: a game that sets both writes the weights into its
     /// bones by [`Metadata::write_morphs`](crate::Metadata::write_morphs).
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use gpuskin_build::Manifest;
 use gpuskin_build::{BakeOptions, bake};
 use gpuskin_rt::internals::{Encoding, Model};
 
-use super::tube;
+use super::tube::{self, TubeKind};
 use crate::Options;
 use crate::context::{Context, text};
 
@@ -33,17 +33,6 @@ pub(super) fn subjects(context: &Context, options: &Options) -> Result<Vec<Subje
     let tubes: Vec<_> = vertices.iter().map(|&count| (count, TubeKind::Four)).collect();
     all.extend(tubes_of(&tubes)?);
     Ok(all)
-}
-
-/// Kind of a tube.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum TubeKind {
-    /// Four influences per vertex.
-    Four,
-    /// Eight influences per vertex.
-    Eight,
-    /// Four influences per vertex, and 50 morph targets of which each clip moves 20.
-    Morphs,
 }
 
 /// Bakes tubes of the given numbers of vertices and kinds.

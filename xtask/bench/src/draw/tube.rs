@@ -3,8 +3,6 @@
 
 use serde_json::{Value, json};
 
-use super::subjects::TubeKind;
-
 const JOINTS: usize = 64;
 const SEGMENTS: usize = 24;
 const CLIPS: usize = 4;
@@ -16,6 +14,17 @@ const KEYS: usize = 61;
 /// Size of the tube, in metres.
 const HEIGHT: f32 = 1.8;
 const RADIUS: f32 = 0.2;
+
+/// Kind of a tube.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum TubeKind {
+    /// Four influences per vertex.
+    Four,
+    /// Eight influences per vertex.
+    Eight,
+    /// Four influences per vertex, and 50 morph targets of which each clip moves 20.
+    Morphs,
+}
 
 /// Creates a GLB file of a tube.
 pub(super) fn glb(vertices: u32, kind: TubeKind) -> Vec<u8> {

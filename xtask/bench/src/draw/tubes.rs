@@ -2,7 +2,8 @@
 //! morph targets over none.
 
 use super::scene::{Scene, Work};
-use super::subjects::{TubeKind, tubes_of};
+use super::subjects::tubes_of;
+use super::tube::TubeKind;
 use super::{FRAMES, SOFTWARE_FRAMES};
 use crate::Options;
 use crate::context::Context;
