@@ -164,13 +164,13 @@ fn gpuskin_lists_per_set() -> u32 {
 // sets: first set, and number of sets. seen: per set, four bits with the LOD of this thread's
 // instance plus one; 0 if the set does not show it. held: palette slot plus one that the instance
 // has already; 0: if any set shows the instance, it gets a shared slot, or one behind the `slots_taken`
-// slots. metre: largest projected size of one metre, over all views.
+// slots. most: finest level of detail plus one, and largest projected size of one metre, over all views.
 fn gpuskin_list_visible(
     thread: u32,
     number: u32,
     view_lods: vec2<u32>,
     sets: vec2<u32>,
-    error_scale: f32,
+    most: GpuskinVisibility,
     known_slot: u32,
     slots_taken: u32,
 ) -> u32 {
@@ -185,7 +185,7 @@ fn gpuskin_list_visible(
     var shared_pose = GpuskinSharedPose(0u, 0u, false);
     var slot_plus_one = known_slot;
     if (any && slot_plus_one == 0u) {
-        shared_pose = gpuskin_shared_pose(number, error_scale);
+        shared_pose = gpuskin_shared_pose(number, most.error_scale);
         slot_plus_one = gpuskin_cache_slot(number, shared_pose);
     }
     // Instances with a shared pose are in the second half of a set's lists.
@@ -223,7 +223,7 @@ fn gpuskin_list_visible(
     if (slot_plus_one == 0u) {
         slot = slots_taken + atomicAdd(&gpuskin_counts[gpuskin_max_lists], 1u);
         if (slot < gpuskin_parameters.palette_slots) {
-            gpuskin_write_pose_record(gpuskin_record_of_slot(slot), slot, number, shared_pose);
+            gpuskin_write_pose_record(gpuskin_record_of_slot(slot), slot, number, most.lod_plus_one - 1u, shared_pose);
         } else {
             slot %= gpuskin_parameters.palette_slots;
         }

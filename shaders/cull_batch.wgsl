@@ -82,6 +82,7 @@ fn gpuskin_record_of_slot(slot: u32) -> u32 {
     return gpuskin_slot_to_record + slot;
 }
 
-fn gpuskin_record_link(slot: u32, custom: vec2<u32>) -> vec2<u32> {
+// level is not used: models with morph targets are not merged.
+fn gpuskin_record_link(slot: u32, level: u32) -> vec2<u32> {
     return vec2<u32>(slot, gpuskin_crowd);
 }

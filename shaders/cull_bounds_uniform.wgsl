@@ -13,7 +13,7 @@ struct GpuskinBounds {
     // minimum and extent. Fourth word: number of the clip's first sample over
     // gpuskin_sample_alignment, 17 bits; power of two that divides `error` to give the clip's own
     // error, 3 bits; number of grid steps.
-    clips: array<vec4<u32>, 1018>,
+    clips: array<vec4<u32>, 1017>,
 }
 
 @group(0) @binding(1) var<uniform> gpuskin_bounds: GpuskinBounds;

@@ -32,8 +32,8 @@ fn gpuskin_shared_pose(number: u32, error_scale: f32) -> GpuskinSharedPose {
 
 // Writes the playback record of an instance to a slot, so that the palette pass evaluates it there.
 // For a shared pose, playback is stopped at its sample: no rate, no fade, not paused. record: index of
-// the playback record; slot: palette slot.
-fn gpuskin_write_pose_record(record: u32, slot: u32, number: u32, shared_pose: GpuskinSharedPose) {
+// the playback record; slot: palette slot; level: finest level of detail in which a view shows the instance.
+fn gpuskin_write_pose_record(record: u32, slot: u32, number: u32, level: u32, shared_pose: GpuskinSharedPose) {
     var words_0 = gpuskin_playbacks[number * 3u];
     var words_1 = gpuskin_playbacks[number * 3u + 1u];
     var words_2 = gpuskin_playbacks[number * 3u + 2u];
@@ -42,7 +42,7 @@ fn gpuskin_write_pose_record(record: u32, slot: u32, number: u32, shared_pose: G
         words_1 = vec4<u32>(gpuskin_get_clip(words_1.x), 0xffffu, 0u, 0u);
         words_2 = vec4<u32>(0u);
     }
-    words_2 = vec4<u32>(words_2.xy, gpuskin_record_link(slot, words_2.zw));
+    words_2 = vec4<u32>(words_2.xy, gpuskin_record_link(slot, level));
     gpuskin_visible_playbacks[record * 3u] = words_0;
     gpuskin_visible_playbacks[record * 3u + 1u] = words_1;
     gpuskin_visible_playbacks[record * 3u + 2u] = words_2;
@@ -71,7 +71,7 @@ fn gpuskin_cache_slot(number: u32, shared_pose: GpuskinSharedPose) -> u32 {
         atomicStore(&gpuskin_lists[at], 0u);
         return 0u;
     }
-    gpuskin_write_pose_record(slot, slot, number, shared_pose);
+    gpuskin_write_pose_record(slot, slot, number, 0u, shared_pose);
     atomicStore(&gpuskin_lists[at], gpuskin_first_cache_slot + slot);
     return slot + 1u;
 }

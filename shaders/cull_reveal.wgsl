@@ -12,25 +12,24 @@ fn gpuskin_reveal(
     let number = gpuskin_first_instance() + index;
     var view_lods = vec2<u32>(0u);
     var known_slot = 0u;
-    var error_scale = 0.0;
+    var most = GpuskinVisibility(0u, 0.0);
     if (index < gpuskin_parameters.instances) {
         let at = gpuskin_parameters.marks_at + index;
         let mark = atomicLoad(&gpuskin_lists[at]);
         known_slot = mark & gpuskin_mark_slot;
         let bounds = gpuskin_instance_box(number);
-        let visibility = gpuskin_visibility(0u, bounds);
-        error_scale = visibility.error_scale;
-        var visible = visibility.lod_plus_one != 0u;
+        most = gpuskin_visibility(0u, bounds);
+        var visible = most.lod_plus_one != 0u;
         if (visible && !bounds.unbounded) {
             visible = !gpuskin_is_occluded(gpuskin_views[0].view_proj, bounds.centre, bounds.edges);
         }
         atomicStore(&gpuskin_lists[at], select(0u, gpuskin_mark_visible, visible));
         if (visible && (mark & gpuskin_mark_visible) == 0u) {
-            view_lods.x = visibility.lod_plus_one;
+            view_lods.x = most.lod_plus_one;
         }
     }
     let views = gpuskin_parameters.views;
     let revealed = select(views, views + 1u, views > 1u);
     let slots_taken = atomicLoad(&gpuskin_lists[gpuskin_slots_taken_at()]);
-    gpuskin_list_visible(thread, number, view_lods, vec2<u32>(revealed, 1u), error_scale, known_slot, slots_taken);
+    gpuskin_list_visible(thread, number, view_lods, vec2<u32>(revealed, 1u), most, known_slot, slots_taken);
 }

@@ -54,7 +54,7 @@ fn gpuskin_record_of_slot(slot: u32) -> u32 {
     return gpuskin_parameters.cached_poses + slot;
 }
 
-// Last two words of the playback record of a palette slot: custom words of the instance, not used.
-fn gpuskin_record_link(slot: u32, custom: vec2<u32>) -> vec2<u32> {
-    return custom;
+// Last two words of the playback record of a palette slot: finest level of detail in which a view shows the instance.
+fn gpuskin_record_link(slot: u32, level: u32) -> vec2<u32> {
+    return vec2<u32>(level, 0u);
 }

@@ -14,15 +14,14 @@ fn gpuskin_cull(
     let at = gpuskin_parameters.marks_at + index;
     var view_lods = vec2<u32>(0u);
     // The set of all views has the finest LOD of any view.
-    var finest = 15u;
-    var error_scale = 0.0;
+    var most = GpuskinVisibility(15u, 0.0);
     if (index < gpuskin_parameters.instances) {
         let bounds = gpuskin_instance_box(number);
         for (var view = 0u; view < views; view++) {
             let visibility = gpuskin_visibility(view, bounds);
             view_lods[view / 8u] |= visibility.lod_plus_one << (view % 8u * 4u);
-            finest = min(finest, select(15u, visibility.lod_plus_one, visibility.lod_plus_one != 0u));
-            error_scale = max(error_scale, visibility.error_scale);
+            most.lod_plus_one = min(most.lod_plus_one, select(15u, visibility.lod_plus_one, visibility.lod_plus_one != 0u));
+            most.error_scale = max(most.error_scale, visibility.error_scale);
         }
         if (marked && gpuskin_parameters.ignore_marks == 0u && !bounds.unbounded) {
             if ((atomicLoad(&gpuskin_lists[at]) & gpuskin_mark_visible) == 0u) {
@@ -34,9 +33,9 @@ fn gpuskin_cull(
     // A single view needs no set of all views.
     let sets = select(views, views + 1u, views > 1u);
     if (sets > views && any(view_lods != vec2<u32>(0u))) {
-        view_lods[views / 8u] |= finest << (views % 8u * 4u);
+        view_lods[views / 8u] |= most.lod_plus_one << (views % 8u * 4u);
     }
-    let slot = gpuskin_list_visible(thread, number, view_lods, vec2<u32>(0u, sets), error_scale, 0u, 0u);
+    let slot = gpuskin_list_visible(thread, number, view_lods, vec2<u32>(0u, sets), most, 0u, 0u);
     if (marked) {
         atomicStore(&gpuskin_lists[at], slot | select(0u, gpuskin_mark_visible, drawn));
     }

@@ -21,6 +21,8 @@ struct GpuskinPaletteParameters {
     previous_live_at: u32,
     // Largest number of workgroups along x; fewer if there are fewer instances.
     max_groups: u32,
+    // Bits of the level of detail in the custom word of a playback record; 0: the finest level.
+    level_mask: u32,
 }
 
 // Addresses of a pose.

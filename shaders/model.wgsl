@@ -22,5 +22,12 @@ struct GpuskinModel {
     // metres.
     value_min: vec4<f32>,
     value_extent: vec4<f32>,
-    clips: array<GpuskinClip, 1018>,
+    // Number of vertices that morph targets move, the first ones.
+    morph_vertices: u32,
+    // Palette slots with sums of morph targets, the first ones, and matrices per pose for them.
+    morph_slots: u32,
+    morph_stride: u32,
+    // Not used, zero.
+    reserved: u32,
+    clips: array<GpuskinClip, 1017>,
 }

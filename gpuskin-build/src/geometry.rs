@@ -20,7 +20,8 @@ use crate::model::{Model, Primitive};
 /// The drawn mesh, before its vertices are packed.
 #[derive(Clone, Debug)]
 pub struct Geometry {
-    /// Vertices, in the order of first use by triangles; unused vertices come last.
+    /// Vertices: those that morph targets move, then others. Each of both in the order of first use by triangles; unused
+    /// vertices come last.
     pub vertices: Vec<Vertex>,
     /// Three indices per triangle, in an order that suits the vertex cache of the GPU.
     pub indices: Vec<u32>,
@@ -121,7 +122,12 @@ impl Geometry {
                 indices.extend(ordered);
             }
         }
-        let new_of_old = order::by_first_use(&indices, welded.len());
+        let mut new_of_old = order::by_first_use(&indices, welded.len());
+        // Vertices that morph targets move come first, as `MorphLists` says.
+        let still = |vertex: usize| lists.get(vertex).is_none_or(|list| *list == 0);
+        let mut order: Vec<usize> = (0..welded.len()).collect();
+        order.sort_by_key(|old| (still(*old), new_of_old[*old]));
+        (0..).zip(order).for_each(|(new, old)| new_of_old[old] = new);
         indices.iter_mut().chain(&mut baked_of_source).for_each(|i| *i = new_of_old[*i as usize]);
         let mut vertices = welded.clone();
         for (old, &new) in new_of_old.iter().enumerate() {

@@ -1,16 +1,20 @@
-//! Morph targets of models in bone mode. CPU reference of `shaders/morphs.wgsl`.
+//! Morph targets of models in bone mode. CPU reference and WGSL source of `shaders/morphs.wgsl` and
+//! `shaders/morph_pass.wgsl`.
 //!
 //! The weight of a morph target is one axis of the translation of a bone that moves no vertex by itself:
 //! three targets per bone. Weights are therefore encoded, interpolated, faded and layered as bones are.
 //! The translation is the weight times [`MorphInfo::scale`](crate::MorphInfo::scale), in metres, so that a
 //! position error of such a bone is about a position error of a vertex.
 //!
-//! A texture of four words per texel, [`ACROSS`] texels wide, has the deltas:
+//! Vertices that targets move come first in the mesh. A texture of four words per texel, [`ACROSS`] texels wide, has their
+//! deltas; vertices with equal deltas share a list of them.
 //!
-//! | texels | content |
+//! | words, rounded up to whole texels | content |
 //! |---|---|
-//! | first | a word per vertex: number of its deltas, 11 bits; index of the first one's texel, 21 bits |
-//! | rest | deltas, one per texel and pair of vertex and target |
+//! | 8 | for each of [`MAX_LODS`] levels of detail: number of moved vertices that it or a coarser one draws |
+//! | one per moved vertex | its list: number of deltas, 11 bits; index of the first one's texel, 21 bits |
+//! | one per moved vertex | indices of the moved vertices: those of coarser levels of detail first |
+//! | four per delta | deltas of the lists |
 //!
 //! | word of a delta | from bit 0 up |
 //! |---|---|
@@ -22,8 +26,11 @@
 //! An exponent e stands for the factor 2^(e - 40). With t the translation of the bone along the axis, a
 //! vertex moves by t times the position, before it is skinned.
 
+use core::cmp::Reverse;
+
 use glam::Vec3;
 
+use crate::MAX_LODS;
 use crate::vertex::Vertex;
 
 /// Width of the texture in texels.
@@ -36,6 +43,12 @@ const COUNT_BITS: u32 = 11;
 const ONE: i32 = 40;
 /// Greatest exponent.
 const MOST: i32 = 63;
+
+/// Returns the number of palette matrices for the sums of a pose's deltas, 24 bytes per moved vertex, or 36 with tangents.
+#[cfg(any(test, feature = "wgpu"))]
+pub(crate) fn sum_matrices(moved: u32, tangents: bool) -> u32 {
+    if tangents { moved.div_ceil(4) * 3 } else { moved.div_ceil(2) }
+}
 
 /// Deltas of one vertex and one morph target, per metre of the bone's translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -130,12 +143,21 @@ impl<'a> MorphLists<'a> {
         self.texels.is_empty()
     }
 
+    /// Returns the number of moved vertices that a level of detail or a coarser one draws; level 0 is the finest.
+    pub fn moved(&self, level: usize) -> u32 {
+        self.word(level.min(MAX_LODS - 1))
+    }
+
     /// Iterates over the deltas of a vertex.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = MorphDelta> + use<'a> {
-        let word = self.texels.get(vertex / 4).map_or(0, |lists| lists[vertex % 4]);
+        let word = if vertex < self.moved(0) as usize { self.word(MAX_LODS + vertex) } else { 0 };
         let (count, first) = (word & ((1 << COUNT_BITS) - 1), (word >> COUNT_BITS) as usize);
         let list = self.texels.get(first..).unwrap_or_default();
         list.iter().take(count as usize).map(|texel| MorphDelta::unpack(*texel))
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        self.texels.get(at / 4).map_or(0, |texel| texel[at % 4])
     }
 
     /// Returns a vertex before skinning. `translation`: component `row % 3` of the translation of bone `row / 3`.
@@ -150,14 +172,27 @@ impl<'a> MorphLists<'a> {
         morphed
     }
 
-    /// Makes the words of the texture from the deltas of each vertex, at most 2,047 of a vertex, in at most
-    /// [`MAX_TEXELS`] texels.
-    pub fn pack<'d>(vertices: impl ExactSizeIterator<Item = &'d [MorphDelta]>) -> Vec<u32> {
-        let starts = vertices.len().div_ceil(4) * 4;
-        let mut words = vec![0; starts];
-        for (vertex, deltas) in vertices.enumerate().filter(|(_, deltas)| !deltas.is_empty()) {
-            words[vertex] = ((words.len() / 4) as u32) << COUNT_BITS | deltas.len() as u32;
+    /// Makes the words of the texture, at most [`MAX_TEXELS`] texels.
+    ///
+    /// `lists`: at most 2,047 deltas each. `of`: for each vertex, the index of its list plus 1; 0: none. Vertices up to the
+    /// last one with a list count as moved. `coarsest`: the coarsest level of detail that draws a vertex, below [`MAX_LODS`].
+    pub fn pack(lists: &[&[MorphDelta]], of: &[u32], coarsest: impl Fn(usize) -> usize) -> Vec<u32> {
+        let moved = of.iter().rposition(|list| *list != 0).map_or(0, |last| last + 1);
+        let drawn = |level: usize| (0..moved).filter(|vertex| coarsest(*vertex) >= level).count() as u32;
+        let mut words: Vec<u32> = (0..MAX_LODS).map(drawn).collect();
+        words.resize(words.len() + moved.next_multiple_of(4), 0);
+        let mut order: Vec<u32> = (0..moved as u32).collect();
+        order.sort_by_key(|vertex| Reverse(coarsest(*vertex as usize)));
+        words.extend(order);
+        words.resize(words.len().next_multiple_of(4), 0);
+        let add = |deltas: &&[MorphDelta]| {
+            let list = ((words.len() / 4) as u32) << COUNT_BITS | deltas.len() as u32;
             deltas.iter().for_each(|delta| words.extend(delta.pack()));
+            list
+        };
+        let lists: Vec<u32> = lists.iter().map(add).collect();
+        for (word, list) in words[MAX_LODS..].iter_mut().zip(&of[..moved]) {
+            *word = list.checked_sub(1).map_or(0, |list| lists[list as usize]);
         }
         words
     }
@@ -195,23 +230,30 @@ mod tests {
 
     #[test]
     fn lists_find_the_deltas_of_each_vertex() {
-        let deltas = [vec![], vec![delta(1, 1.0), delta(5, 0.5)], vec![], vec![], vec![delta(2, 2.0)], vec![]];
-        let words = MorphLists::pack(deltas.iter().map(Vec::as_slice));
-        let lists = MorphLists::new(&words);
-        for (vertex, expected) in deltas.iter().enumerate() {
-            let found: Vec<u32> = lists.of(vertex).map(|delta| delta.row).collect();
+        let lists = [&[delta(1, 1.0), delta(5, 0.5)][..], &[delta(2, 2.0)], &[delta(7, 1.0)]];
+        let of = [1, 3, 0, 2, 1, 0, 0];
+        let coarsest = [0, 2, 7, 1, 2, 5, 5];
+        let words = MorphLists::pack(&lists, &of, |vertex| coarsest[vertex]);
+        let packed = MorphLists::new(&words);
+        for (vertex, list) in of.into_iter().enumerate() {
+            let found: Vec<u32> = packed.of(vertex).map(|delta| delta.row).collect();
+            let expected = list.checked_sub(1).map_or(&[][..], |list| lists[list as usize]);
             assert_eq!(found, expected.iter().map(|delta| delta.row).collect::<Vec<_>>(), "vertex {vertex}");
         }
-        assert_eq!(lists.of(1000).count(), 0);
+        assert_eq!(packed.of(1000).count(), 0);
         assert!(MorphLists::default().is_empty());
+        // Five vertices count as moved. Those of coarser levels come first.
+        assert_eq!([0, 1, 2, 3, 7, 99].map(|level| packed.moved(level)), [5, 4, 3, 1, 1, 1]);
+        assert_eq!(words[MAX_LODS + 8..][..5], [2, 1, 4, 3, 0]);
     }
 
     #[test]
     fn damaged_lists_end() {
-        // The first list is longer than the texture, and the second one starts beyond the end.
-        let words = [[1 << 11 | 2000, 900 << 11 | 1, 0, 0], [0; 4], [0; 4]];
+        // The first list is longer than the texture, the second one starts beyond the end, and there is no ninth vertex.
+        let words = [[9; 4], [9; 4], [3 << 11 | 2000, 900 << 11 | 1, 0, 0], [0; 4]];
         let lists = MorphLists::new(words.as_flattened());
-        assert_eq!((lists.of(0).count(), lists.of(1).count()), (2, 0));
+        assert_eq!([0, 1, 2, 8, 9].map(|vertex| lists.of(vertex).count()), [1, 0, 0, 0, 0]);
+        assert_eq!(MorphLists::new(&[]).of(2).count(), 0);
     }
 
     #[test]
@@ -227,7 +269,7 @@ mod tests {
             color: Vec4::ONE,
         };
         let [a, b] = [delta(4, 1.0), delta(8, 0.5)];
-        let words = MorphLists::pack([&[a, b][..]].into_iter());
+        let words = MorphLists::pack(&[&[a, b]], &[1], |_| 0);
         let moved = MorphLists::new(&words).morphed(0, &vertex, |row| if row == 4 { 0.5 } else { -2.0 });
         assert!(moved.position.distance(Vec3::ONE + a.position * 0.5 - b.position * 2.0) < 2e-4);
         assert!(moved.normal.distance(Vec3::Z + a.normal * 0.5 - b.normal * 2.0) < 0.03);

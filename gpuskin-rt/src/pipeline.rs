@@ -129,4 +129,6 @@ pub use crate::render::{
     CustomDraw, CustomPart, InstanceBuffers, MaterialTextures, SampledTexture, VertexBuffers, field_vertex_buffers,
     model_layout_entries, vertex_buffers,
 };
-pub use crate::shader::{FREE_LOCATION, Variant, cached_source, field_source, instance_writer_source, source};
+pub use crate::shader::{
+    FREE_LOCATION, Variant, added_morphs_source, cached_source, field_source, instance_writer_source, source,
+};

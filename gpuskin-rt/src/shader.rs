@@ -84,7 +84,7 @@ impl Variant {
         match instances {
             InstanceSource::Cached => true,
             InstanceSource::Batch => false,
-            InstanceSource::Records | InstanceSource::Field => self.has_vertex_index(),
+            InstanceSource::Records | InstanceSource::Added | InstanceSource::Field => self.has_vertex_index(),
         }
     }
 
@@ -213,7 +213,7 @@ pub const MORPHS_BINDING: u32 = 6;
 /// Greatest number of clips whose records are in the model's uniform buffer, and whose bounds are in a uniform
 /// buffer of the culling pass: 16 KiB are the largest that every device can bind. Models with more clips have
 /// both in textures.
-pub const UNIFORM_CLIPS: usize = 1018;
+pub const UNIFORM_CLIPS: usize = 1017;
 /// Width in texels of textures with a texel per clip.
 pub const CLIPS_ACROSS: u32 = 128;
 /// Size of a model's uniform buffer, bytes: [`ModelUniform`], then the records of up to [`UNIFORM_CLIPS`] clips.
@@ -256,6 +256,14 @@ pub struct ModelUniform {
     /// Extent of the value range, [`crate::ValueRange::extent`]; with a palette, extent of the
     /// bounds of all clips, metres.
     pub value_extent: [f32; 4],
+    /// Number of vertices that morph targets move.
+    pub morph_vertices: u32,
+    /// Number of palette slots, from the first one up, whose morph targets a compute pass adds.
+    pub morph_slots: u32,
+    /// Number of matrices per pose for the sums: [`crate::morph::sum_matrices`].
+    pub morph_stride: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 impl ModelUniform {
@@ -304,6 +312,39 @@ pub(crate) fn pose_pass(variant: Variant) -> String {
     text
 }
 
+/// Compute entry point of [`morph_pass`]: one workgroup per pose, counted as those of
+/// [`palette`](crate::local::shader::palette).
+#[cfg(any(test, feature = "wgpu"))]
+pub(crate) const MORPH_ENTRY_POINT: &str = "gpuskin_write_morphs";
+
+/// Returns the WGSL of the pass that adds the deltas of morph targets once per pose. Group 0:
+/// [`PaletteUniform`](crate::local::shader::PaletteUniform), [`ModelUniform`], playback records of the poses, the palette,
+/// and the lists of deltas. `tangents`: whether vertices have tangents.
+#[cfg(any(test, feature = "wgpu"))]
+pub(crate) fn morph_pass(tangents: bool) -> String {
+    let mut text = bit_fields::wgsl();
+    let store = match tangents {
+        true => include_str!("../shaders/morph_store_tangent.wgsl"),
+        false => include_str!("../shaders/morph_store.wgsl"),
+    };
+    for module in [
+        include_str!("../shaders/playback.wgsl"),
+        include_str!("../shaders/instance.wgsl"),
+        include_str!("../shaders/model.wgsl"),
+        include_str!("../shaders/local_parameters.wgsl"),
+        include_str!("../shaders/bone_translation_palette.wgsl"),
+        include_str!("../shaders/morphs.wgsl"),
+        include_str!("../shaders/morph_sum.wgsl"),
+        include_str!("../shaders/morph_region.wgsl"),
+        store,
+        include_str!("../shaders/morph_pass.wgsl"),
+    ] {
+        text.push('\n');
+        text.push_str(module);
+    }
+    text
+}
+
 /// Returns the WGSL that skins models of a variant: structures, bindings in `@group(group)`,
 /// functions. No entry points.
 pub fn source(variant: Variant, group: u32) -> String {
@@ -316,6 +357,12 @@ pub fn source(variant: Variant, group: u32) -> String {
 /// the vertex, `@builtin(vertex_index) vertex: u32`.
 pub fn cached_source(variant: Variant, group: u32) -> String {
     text(variant, group, InstanceSource::Cached)
+}
+
+/// Returns the WGSL that skins instances whose morph targets a compute pass has added, which is faster than what [`source`]
+/// returns: parts with `CustomPart::morphs_added`. For models with morph targets on devices with compute.
+pub fn added_morphs_source(variant: Variant, group: u32) -> String {
+    text(variant, group, InstanceSource::Added)
 }
 
 /// Returns the WGSL that skins the instances of a field. For models with an animation texture.
@@ -345,6 +392,8 @@ pub fn instance_writer_source() -> String {
 pub(crate) enum InstanceSource {
     /// Instance records.
     Records,
+    /// Instance records, with morph targets that a compute pass has added for all of them.
+    Added,
     /// Instance records, with vertices that are already skinned.
     Cached,
     /// A formula.
@@ -356,7 +405,7 @@ pub(crate) enum InstanceSource {
 impl InstanceSource {
     /// Whether transforms of the previous frame are read where the variant has them.
     fn reads_previous(self) -> bool {
-        matches!(self, Self::Records | Self::Cached)
+        matches!(self, Self::Records | Self::Added | Self::Cached)
     }
 
     /// Whether vertices read bones that a [`pose_pass`] has drawn.
@@ -589,24 +638,40 @@ fn modules(variant: Variant, instances: InstanceSource) -> impl Iterator<Item = 
     .chain(from.iter().copied())
     .chain([previous])
     .chain(own)
-    .chain(of_morphs(variant, instances).iter().copied())
+    .chain(of_morphs(variant, instances))
     .chain([include_str!("../shaders/skin_vertex.wgsl")])
 }
 
 /// Modules that move vertices by morph targets.
-fn of_morphs(variant: Variant, instances: InstanceSource) -> &'static [&'static str] {
-    match (variant.morphs, instances) {
-        (MorphUse::None | MorphUse::Bound, _) | (_, InstanceSource::Cached | InstanceSource::Batch) => {
-            &[include_str!("../shaders/morphs_none.wgsl")]
-        }
-        _ if instances.is_posed(variant) => {
-            &[include_str!("../shaders/bone_translation_posed.wgsl"), include_str!("../shaders/morphs.wgsl")]
-        }
-        _ if variant.encoding.needs_compute() => {
-            &[include_str!("../shaders/bone_translation_palette.wgsl"), include_str!("../shaders/morphs.wgsl")]
-        }
-        _ => &[include_str!("../shaders/bone_translation.wgsl"), include_str!("../shaders/morphs.wgsl")],
+fn of_morphs(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
+    let has_morphs = match instances {
+        InstanceSource::Cached | InstanceSource::Batch => false,
+        InstanceSource::Records | InstanceSource::Added | InstanceSource::Field => variant.morphs == MorphUse::Applied,
+    };
+    if !has_morphs {
+        return vec![include_str!("../shaders/morphs_none.wgsl")];
     }
+    let shared = include_str!("../shaders/morphs.wgsl");
+    let from_lists = [include_str!("../shaders/morph_sum_wide.wgsl"), include_str!("../shaders/morphed_lists.wgsl")];
+    let (weights, morphed) = if instances.is_posed(variant) {
+        (include_str!("../shaders/bone_translation_posed.wgsl"), from_lists.to_vec())
+    } else if variant.encoding.needs_compute() {
+        let load = match variant.has_tangents() {
+            true => include_str!("../shaders/morph_load_tangent.wgsl"),
+            false => include_str!("../shaders/morph_load.wgsl"),
+        };
+        let region = include_str!("../shaders/morph_region.wgsl");
+        let moved = include_str!("../shaders/morph_vertex.wgsl");
+        let mut modules = vec![region, load, moved, include_str!("../shaders/added_morphs.wgsl")];
+        modules.extend_from_slice(match instances {
+            InstanceSource::Added => &[include_str!("../shaders/morphed_added.wgsl")],
+            _ => &[include_str!("../shaders/morph_sum.wgsl"), include_str!("../shaders/morphed_palette.wgsl")],
+        });
+        (include_str!("../shaders/bone_translation_palette.wgsl"), modules)
+    } else {
+        (include_str!("../shaders/bone_translation.wgsl"), from_lists.to_vec())
+    };
+    [weights, shared].into_iter().chain(morphed).collect()
 }
 
 /// Modules that read the bones of a pose pass.

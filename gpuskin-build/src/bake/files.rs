@@ -181,7 +181,7 @@ fn mesh_file(
         IndexRange { first_index, index_count: part.len() as u32 }
     };
     let level = |level: &LodMesh| MeshLod { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
-    let levels: List<MeshLod> = levels.iter().map(level).collect();
+    let infos: List<MeshLod> = levels.iter().map(level).collect();
     let indices = if wide_indices {
         section(&mut all_indices.iter().copied())
     } else {
@@ -189,7 +189,7 @@ fn mesh_file(
         section(&mut all_indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
     };
     let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.held]));
-    let morphs = section(&mut geometry.morphs.words.iter().copied());
+    let morphs = section(&mut geometry.morphs.pack(levels.iter().map(|level| &level.parts[..])).into_iter());
     let rest = still.map(|still| RestInfo { vertices: section(&mut still.words.iter().copied()), ..still.info });
     let info = MeshInfo {
         format: mesh.format,
@@ -200,7 +200,7 @@ fn mesh_file(
         wide_indices,
         clips,
         parts: geometry.parts.clone().into(),
-        levels,
+        levels: infos,
         morphs,
         rest,
     };

@@ -14,7 +14,7 @@ pub struct VertexMorphs {
     pub(super) lists: Vec<Vec<MorphDelta>>,
     /// Index of the list. `[vertex]`
     pub(super) of: Vec<u32>,
-    /// Words of the texture with the deltas; empty without morph targets.
+    /// Words of the texture with the deltas, without levels of detail; empty without morph targets.
     pub words: Vec<u32>,
 }
 
@@ -27,10 +27,21 @@ impl VertexMorphs {
     /// Combines the lists of a mesh, and the index of the list of each vertex.
     pub(super) fn new(lists: MorphListSet, of: Vec<u32>) -> Self {
         let mut morphs = Self { lists: lists.lists, of, words: Vec::new() };
-        if morphs.lists.len() > 1 {
-            morphs.words = MorphLists::pack((0..morphs.of.len()).map(|vertex| morphs.of(vertex)));
-        }
+        morphs.words = morphs.pack(std::iter::empty());
         morphs
+    }
+
+    /// Makes the words of the texture. `levels`: indices of coarser levels of detail, `[part][corner]`.
+    pub(crate) fn pack<'l>(&self, levels: impl Iterator<Item = &'l [Vec<u32>]>) -> Vec<u32> {
+        let Some((_, lists)) = self.lists.split_first().filter(|(_, lists)| !lists.is_empty()) else {
+            return Vec::new();
+        };
+        let mut coarsest = vec![0; self.of.len()];
+        for (level, indices) in (1..).zip(levels) {
+            indices.iter().flatten().for_each(|vertex| coarsest[*vertex as usize] = level);
+        }
+        let lists: Vec<_> = lists.iter().map(Vec::as_slice).collect();
+        MorphLists::pack(&lists, &self.of, |vertex| coarsest[vertex])
     }
 }
 

@@ -149,10 +149,12 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
     };
     let lists = || -> Result<bool, &str> {
         let words: Vec<u32> = part(morphs)?.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let deltas = (0..*vertex_count as usize).flat_map(|vertex| MorphLists::new(&words).of(vertex));
+        let lists = MorphLists::new(&words);
+        let deltas = (0..*vertex_count as usize).flat_map(|vertex| lists.of(vertex));
         let known = deltas.map(|delta| delta.row as usize).all(|row| row < 3 * meta.bones.len());
+        let counted = (0..MAX_LODS).all(|level| lists.moved(level) <= *vertex_count);
         let whole = morphs.len % 16 == 0 && morphs.len <= 16 * MAX_TEXELS as u64;
-        Ok(known && whole)
+        Ok(known && counted && whole)
     };
     let stands = |rest: &RestInfo| {
         let numbers = rest.position_min.iter().chain(&rest.position_extent).all(|v| v.is_finite());

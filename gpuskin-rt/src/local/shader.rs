@@ -68,6 +68,10 @@ pub struct PaletteUniform {
     pub previous_live_at: u32,
     /// Greatest number of workgroups along x.
     pub max_groups: u32,
+    /// Bits of the level of detail in word 10 of the records that a culling pass writes; 0: poses serve the finest level.
+    pub level_mask: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Number of words per node or bone of a live pose: a `LocalTransform` or three rows, both three

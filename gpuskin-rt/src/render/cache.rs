@@ -2,7 +2,7 @@
 
 use super::compute::{layout, pipeline};
 use super::layouts::{bind_group, storage, uniform};
-use super::palette::PoseEvaluator;
+use super::palette::{PoseBindings, PoseEvaluator};
 use crate::cache::{self, CACHED_VERTEX_BYTES, FILL_ENTRY_POINT};
 use crate::cull::DISPATCH_BYTES;
 use crate::local::shader::PaletteUniform;
@@ -42,8 +42,8 @@ pub(crate) struct CacheSource<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct PoseCache {
     pub(crate) parameters: wgpu::Buffer,
-    /// Bind group of the palette pass.
-    compute: wgpu::BindGroup,
+    /// Bind groups of the palette pass.
+    compute: PoseBindings,
     fill: [wgpu::BindGroup; 2],
     pipeline: wgpu::ComputePipeline,
     /// Bind group for drawing the cached vertices.
@@ -58,7 +58,7 @@ impl PoseCache {
         source: CacheSource<'_>,
         poses: u32,
         (parameters, palette): (wgpu::Buffer, &wgpu::Buffer),
-        compute: wgpu::BindGroup,
+        compute: PoseBindings,
         drawing: impl FnOnce(&wgpu::Buffer) -> wgpu::BindGroup,
     ) -> Self {
         let vertices = device.create_buffer(&wgpu::BufferDescriptor {
@@ -78,16 +78,15 @@ impl PoseCache {
         Self { parameters, compute, fill: groups, pipeline: fill.pipeline.clone(), drawing }
     }
 
-    /// Returns the same cache with another bind group of the palette pass.
-    pub(crate) fn with_compute(&self, compute: wgpu::BindGroup) -> Self {
+    /// Returns the same cache with other bind groups of the palette pass.
+    pub(crate) fn with_compute(&self, compute: PoseBindings) -> Self {
         Self { compute, ..self.clone() }
     }
 
     /// Evaluates and skins the new poses. The culling pass has written their number to the indirect
     /// arguments.
     pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>, poses: &PoseEvaluator, arguments: &wgpu::Buffer) {
-        poses.set(pass, &self.compute, 0);
-        pass.dispatch_workgroups_indirect(arguments, DISPATCH_BYTES);
+        poses.dispatch_indirect(pass, &self.compute, (arguments, DISPATCH_BYTES));
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.fill[0], &[]);
         pass.set_bind_group(1, &self.fill[1], &[]);

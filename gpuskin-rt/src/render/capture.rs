@@ -5,7 +5,8 @@ use bytemuck::{Pod, Zeroable};
 
 use super::Error;
 use super::compute::LazyPipelines;
-use super::geometry::{Geometry, InstanceBindings};
+use super::descriptor::MORPH_BYTES;
+use super::geometry::{Geometry, InstanceBindings, PoseMemory};
 use super::gpu_model::playable;
 use super::layouts::{Layouts, entry, uniform, vertex_buffers};
 use super::live::{check, write_pose};
@@ -91,7 +92,8 @@ impl Capture {
         let layouts = Layouts::new(device, None);
         let model = playable(device, model)?;
         let pipelines = LazyPipelines::new(device, PalettePipelines::new);
-        let geometry = Geometry::new(device, queue, &pipelines, 1, model, &MaterialConstants::NONE)?;
+        let memory = PoseMemory { pose_times: 1, morph_bytes: MORPH_BYTES };
+        let geometry = Geometry::new(device, queue, &pipelines, memory, model, &MaterialConstants::NONE)?;
         geometry.bind_texture(device, &layouts);
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("gpuskin capture"),

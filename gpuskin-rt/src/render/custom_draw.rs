@@ -1,6 +1,6 @@
 //! Drawing with a game's own pipeline.
 
-use super::draw_run::draw_part;
+use super::draw_run::{PaletteDraw, draw_part};
 use super::pipelines::DrawnPart;
 use super::{AttachmentId, Crowd, Field, View};
 
@@ -18,13 +18,14 @@ pub struct CustomDraw {
     pub(crate) view: Option<View>,
     pub(crate) attachment: Option<AttachmentId>,
     pub(crate) pose_cache: bool,
+    pub(crate) added_morphs: bool,
 }
 
 impl CustomDraw {
     /// Selects all instances that at least one view sees, each in the finest LOD that a view needs. `group` is the index of
     /// the model's bind group in the pipeline: the `group` given to [`pipeline::source`](crate::pipeline::source).
     pub const fn new(group: u32) -> Self {
-        Self { group, view: None, attachment: None, pose_cache: false }
+        Self { group, view: None, attachment: None, pose_cache: false, added_morphs: false }
     }
 
     /// Selects the instances that one view sees, in the LODs that this view needs.
@@ -53,6 +54,18 @@ impl CustomDraw {
         self.pose_cache = true;
         self
     }
+
+    /// Reads the sums of morph targets that a compute pass has stored
+    /// ([`RendererDescriptor::morph_bytes`](super::RendererDescriptor::morph_bytes)).
+    ///
+    /// The game then needs two pipelines: for a part with [`CustomPart::morphs_added`] one made from
+    /// [`pipeline::added_morphs_source`](crate::pipeline::added_morphs_source), else one from
+    /// [`pipeline::source`](crate::pipeline::source). Without this method, one pipeline draws everything, and asks for each
+    /// vertex whether its sums are stored, which takes longer.
+    pub const fn with_added_morphs(mut self) -> Self {
+        self.added_morphs = true;
+        self
+    }
 }
 
 /// Part of a mesh that is about to be drawn, passed to the callback of [`Crowd::draw_with`].
@@ -66,13 +79,21 @@ pub struct CustomPart {
     pub first_instance: u32,
     /// Whether vertices come from the pose cache; only with [`CustomDraw::with_pose_cache`].
     pub cached: bool,
+    /// Whether a compute pass has added the morph targets; only with [`CustomDraw::with_added_morphs`].
+    pub morphs_added: bool,
     /// Whether the model has no normals here: its triangles are shaded flat, from derivatives of the position.
     pub flat: bool,
 }
 
 impl CustomPart {
     fn of(part: &DrawnPart) -> Self {
-        Self { material: part.mesh.material, first_instance: 0, cached: false, flat: part.mesh.flat }
+        Self {
+            material: part.mesh.material,
+            first_instance: 0,
+            cached: false,
+            morphs_added: false,
+            flat: part.mesh.flat,
+        }
     }
 }
 
@@ -105,7 +126,7 @@ impl<M> Crowd<M> {
         draw: CustomDraw,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, CustomPart),
     ) {
-        let CustomDraw { group, view, attachment, pose_cache } = draw;
+        let CustomDraw { group, view, attachment, pose_cache, added_morphs } = draw;
         let prop = match attachment.map(|id| self.attached(id)) {
             None => None,
             Some(Ok(prop)) => Some(prop),
@@ -127,8 +148,10 @@ impl<M> Crowd<M> {
             if !pose_cache {
                 geometry.bind(pass, group, &run);
             }
+            let added = |palette: &PaletteDraw<'_>| added_morphs && !cached && palette.morphs_added;
+            let morphs_added = run.palette.as_ref().is_some_and(added);
             for (i, drawn) in self.core.parts.iter().enumerate() {
-                part(pass, CustomPart { first_instance, cached, ..CustomPart::of(drawn) });
+                part(pass, CustomPart { first_instance, cached, morphs_added, ..CustomPart::of(drawn) });
                 draw_part(pass, i, &drawn.mesh, &run);
             }
         }

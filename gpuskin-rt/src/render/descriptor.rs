@@ -47,7 +47,15 @@ pub struct RendererDescriptor {
     /// Moved instances of [`crate::Encoding::LocalPacked`] have no motion where shaders can bind fewer than
     /// five storage buffers; the default limit of wgpu is eight.
     pub motion_vectors: bool,
+    /// Memory limit in bytes of a crowd for vertices that morph targets move, where a compute pass evaluates poses. A visible
+    /// instance takes 24 bytes for each different list of deltas of the model, 36 if vertices have tangents, and twice that
+    /// with [`motion_vectors`](Self::motion_vectors); its deltas are then added once per frame. Where memory is short,
+    /// vertices of further instances add their deltas in each pass, with the same result. 0: all of them do.
+    pub morph_bytes: u64,
 }
+
+/// Default of [`RendererDescriptor::morph_bytes`].
+pub(crate) const MORPH_BYTES: u64 = 256 << 20;
 
 impl Default for RendererDescriptor {
     fn default() -> Self {
@@ -63,6 +71,7 @@ impl Default for RendererDescriptor {
             lod_error: 1.0,
             occlusion: false,
             motion_vectors: false,
+            morph_bytes: MORPH_BYTES,
         }
     }
 }

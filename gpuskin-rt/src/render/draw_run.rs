@@ -47,6 +47,8 @@ pub(crate) struct PaletteDraw<'a> {
     pub(crate) bind_group: &'a wgpu::BindGroup,
     /// Bind group with cached vertices instead of the palette, if the run's instances share poses.
     pub(crate) cached: Option<&'a wgpu::BindGroup>,
+    /// Whether a compute pass has added the morph targets of all instances.
+    pub(crate) morphs_added: bool,
     /// Byte offset of the run's instance list.
     pub(crate) offset: u32,
     /// Indirect draws, if instances are culled.

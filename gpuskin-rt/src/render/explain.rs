@@ -92,6 +92,10 @@ pub struct Explanation {
     /// [`wgpu::Features::INDIRECT_FIRST_INSTANCE`], and on D3D12.
     #[doc(hidden)]
     pub draws: u32,
+    /// For a model with morph targets whose poses a compute pass composes: whether a pass adds the deltas of all poses too,
+    /// because memory for their sums suffices ([`RendererDescriptor::morph_bytes`](super::RendererDescriptor::morph_bytes)).
+    #[doc(hidden)]
+    pub morphs_added: Option<bool>,
     /// Number of crowds whose culling and poses are merged into the same dispatches, this one included: 1
     /// for a crowd that is drawn by itself.
     #[doc(hidden)]
@@ -166,9 +170,16 @@ impl<M> Crowd<M> {
             lods: culled_lods.or_else(|| draw_runs.iter().map(|lods| lods.end).max()).unwrap_or(1),
             bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX_BYTES),
             draws: (draw_runs.len() * kinds * self.core.parts.len()) as u32,
+            morphs_added: (geometry.variant.has_vertex_index() && poses.is_some() && drawn.is_some())
+                .then(|| drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(View::MAIN))).all(adds_morphs)),
             merged: renderer.batching.merged(&self.core),
         }
     }
+}
+
+/// Whether a compute pass has added the morph targets of a draw run.
+fn adds_morphs(run: DrawRun<'_>) -> bool {
+    run.palette.is_some_and(|palette| palette.morphs_added)
 }
 
 impl fmt::Display for CullingState {
@@ -219,6 +230,15 @@ impl fmt::Display for Explanation {
         }
         if self.cache != CacheState::NotAsked {
             writeln!(f, "  cache: {}", self.cache)?;
+        }
+        match self.morphs_added {
+            None => {}
+            Some(true) => writeln!(f, "  morph targets: a compute pass adds their deltas, once per frame")?,
+            Some(false) => writeln!(
+                f,
+                "  morph targets: vertices add their deltas in each pass, because `RendererDescriptor::morph_bytes` is too \
+                 little for all instances; raise it, or set `CrowdDescriptor::visible`"
+            )?,
         }
         write!(f, "  culling: {}", self.culling)?;
         if self.occlusion {

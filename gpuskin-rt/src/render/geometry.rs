@@ -11,6 +11,7 @@ use super::draw_run::DrawRun;
 use super::layouts::Layouts;
 use super::material::MaterialConstants;
 use super::model_checks::{allowed, consistent};
+use super::morph_pass::{MorphPass, MorphRoom};
 use super::palette::{PalettePipelines, PoseEvaluator};
 use super::payload::{load, slice};
 use super::pose_pass::PLACES_BYTES;
@@ -57,6 +58,15 @@ enum Motion {
     Computed(Arc<PoseEvaluator>),
 }
 
+/// Memory for the poses of a model's instances.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoseMemory {
+    /// Poses per instance in a palette: 1, or 2 for motion vectors.
+    pub(crate) pose_times: u32,
+    /// Greatest number of bytes per palette for the sums of morph targets.
+    pub(crate) morph_bytes: u64,
+}
+
 /// Storage buffers of a vertex shader that reads a palette and transforms of the previous frame.
 const STORAGE_BUFFERS_WITH_PREVIOUS: u32 = 5;
 
@@ -72,12 +82,11 @@ pub(crate) struct InstanceBindings<'a> {
 }
 
 impl Geometry {
-    /// `pose_times`: poses per instance in a palette, 1, or 2 for motion vectors.
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         pipelines: &LazyPipelines<PalettePipelines>,
-        pose_times: u32,
+        PoseMemory { pose_times, morph_bytes }: PoseMemory,
         model: &Model,
         materials: &MaterialConstants,
     ) -> Result<Self, Error> {
@@ -94,7 +103,12 @@ impl Geometry {
         let animation = load(meta, &model.animation)?;
         let level = model.animation.levels.first().copied().unwrap_or_default();
         let texels = slice(meta, &animation, level, "the animation texture")?;
+        let morphs = meta.mesh.morphs;
+        let morphs = (morphs.len > 0).then(|| slice(meta, &bytes, morphs, "mesh.bin")).transpose()?;
         let mut uniform = ModelUniform::of(meta);
+        let words = morphs.unwrap_or_default();
+        let mut morph_room = MorphRoom::new(meta, words, pose_times, 0);
+        uniform.morph_vertices = morph_room.vertices;
         let bounds = cull::pack_bounds(meta);
         let poses = if variant.encoding.needs_compute() {
             let poses = PoseEvaluator::new(device, queue, pipelines, pose_times, meta, texels)?;
@@ -102,7 +116,11 @@ impl Geometry {
             if let Some(bounds) = &bounds {
                 [uniform.value_min, uniform.value_extent] = cull::all_clip_bounds(bounds);
             }
-            Some(Arc::new(poses))
+            // At most half of a palette, because bones need theirs too.
+            let most = morph_bytes.min(poses.binding / 2);
+            morph_room = MorphRoom::new(meta, words, pose_times, most);
+            (uniform.morph_slots, uniform.morph_stride) = (morph_room.slots, morph_room.stride);
+            Some(poses)
         } else {
             None
         };
@@ -110,8 +128,19 @@ impl Geometry {
         let of_model = [bytemuck::bytes_of(&uniform), in_uniform];
         let mesh = MeshBuffers::new(device, queue, of_model, materials, (vertices, poses.is_some()), indices);
 
+        let deltas = |bytes| words_texture(device, queue, "gpuskin morph targets", morph::ACROSS as u32, bytes);
+        let morphs = morphs.map(deltas);
+        let poses = match (poses, &morphs) {
+            (Some(poses), Some(lists)) if morph_room.slots > 0 => {
+                let pipelines = &pipelines.get().morphs;
+                let (tangents, constants) = (meta.mesh.format.tangent, mesh.buffer.clone());
+                let pass = MorphPass::new(device, pipelines, tangents, lists.clone(), constants);
+                Some(poses.with_morphs(morph_room, pass))
+            }
+            (poses, _) => poses,
+        };
         let motion = match poses {
-            Some(poses) => Motion::Computed(poses),
+            Some(poses) => Motion::Computed(Arc::new(poses)),
             None => {
                 let records =
                     variant.clip_texture.then(|| words_texture(device, queue, "gpuskin clips", CLIPS_ACROSS, clips));
@@ -129,10 +158,6 @@ impl Geometry {
         let coarser = meta.mesh.levels.iter().map(|level| level.parts.iter().map(range).collect());
         let lods = std::iter::once(finest.collect()).chain(coarser).collect();
         let errors = std::iter::once(0.0).chain(meta.mesh.levels.iter().map(|level| level.error)).collect();
-        let morphs = meta.mesh.morphs;
-        let morphs = (morphs.len > 0).then(|| slice(meta, &bytes, morphs, "mesh.bin")).transpose()?;
-        let deltas = |bytes| words_texture(device, queue, "gpuskin morph targets", morph::ACROSS as u32, bytes);
-        let morphs = morphs.map(deltas);
         let fill = OnceLock::new();
         let constants = uniform;
         Ok(Self {

@@ -152,7 +152,7 @@ impl Layouts {
         let model = match instances {
             InstanceSource::Field => self.field(variant).unwrap_or_else(|| self.model(variant)),
             InstanceSource::Batch => self.batch(),
-            InstanceSource::Records | InstanceSource::Cached => self.model(variant),
+            InstanceSource::Records | InstanceSource::Added | InstanceSource::Cached => self.model(variant),
         };
         let of_view = |view| {
             self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

@@ -87,7 +87,7 @@ impl CrowdRenderer {
     fn parts(&mut self, mesh: &[MeshPart], surfaces: &[Surface], text: (Variant, InstanceSource)) -> Vec<DrawnPart> {
         let pipelines = surfaces.iter().map(|surface| self.pipelines.get(&self.layouts, text, *surface));
         let parts = mesh.iter().zip(pipelines);
-        parts.map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines, cached: None }).collect()
+        parts.map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines, cached: None, morphs_added: None }).collect()
     }
 
     /// Creates a field in this renderer.
@@ -127,6 +127,10 @@ impl CrowdRenderer {
             let cached = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Cached));
             parts.iter_mut().zip(cached).for_each(|(part, cached)| part.cached = Some(cached.pipelines));
         }
+        if geometry.poses().is_some_and(|poses| poses.morphs_fit(1)) {
+            let added = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Added));
+            parts.iter_mut().zip(added).for_each(|(part, added)| part.morphs_added = Some(added.pipelines));
+        }
         let on_device = (on_device.clone(), parts);
         let core = Arc::new(CrowdCore::new(self.gpu(), on_device, name, clock, descriptor, shared)?);
         self.crowds.push(Arc::downgrade(&core));
@@ -158,7 +162,7 @@ impl CrowdRenderer {
         let full = self.is_full();
         let constants = MaterialConstants::of(&self.device, meta, full);
         let pipelines = &self.palette_pipelines;
-        let geometry = Geometry::new(&self.device, &self.queue, pipelines, self.pose_times, played, &constants)?;
+        let geometry = Geometry::new(&self.device, &self.queue, pipelines, self.pose_memory, played, &constants)?;
         let textures = Textures::new(meta);
         let gpu = Gpu { device: &self.device, queue: &self.queue };
         let materials = Materials::new(gpu, model, &textures, &mut self.samplers, &self.white, full)?;

@@ -86,6 +86,7 @@ mod loading;
 mod material;
 mod materials;
 mod model_checks;
+mod morph_pass;
 mod motions;
 mod occlusion;
 mod palette;

@@ -7,13 +7,13 @@ use super::Error;
 use super::compute::{self, LazyPipelines};
 use super::error::at_most;
 use super::layouts::{self, PLAYBACK_BYTES, storage, uniform};
+pub(crate) use super::morph_pass::MATRIX_BYTES;
+use super::morph_pass::{MorphPass, MorphPipelines, MorphRoom};
 use crate::cull::ENTRY_BYTES;
 use crate::local::LocalTracks;
 use crate::local::shader::{self, ENTRY_POINT, PaletteUniform, Scratch};
 use crate::{Metadata, Time};
 
-/// Bytes per skinning matrix.
-pub(crate) const MATRIX_BYTES: u64 = 48;
 /// Threads per workgroup.
 const GROUP_SIZE: u32 = 64;
 /// Storage buffers that a shader stage binds on this path.
@@ -51,6 +51,7 @@ const LABEL: Option<&str> = Some("gpuskin palette");
 pub(crate) struct PalettePipelines {
     layout: wgpu::BindGroupLayout,
     pipelines: [OnceLock<wgpu::ComputePipeline>; 2],
+    pub(crate) morphs: MorphPipelines,
 }
 
 impl PalettePipelines {
@@ -58,7 +59,7 @@ impl PalettePipelines {
         let parameters = uniform(size_of::<PaletteUniform>() as u64, true);
         let (read, write) = (storage(true, false), storage(false, false));
         let layout = compute::layout(device, LABEL, &[parameters, read, read, write, read]);
-        Self { layout, pipelines: Default::default() }
+        Self { layout, pipelines: Default::default(), morphs: MorphPipelines::new(device) }
     }
 
     fn get(&self, device: &wgpu::Device, scratch: Scratch) -> &wgpu::ComputePipeline {
@@ -83,6 +84,15 @@ pub(crate) struct PoseEvaluator {
     pub(crate) binding: u64,
     /// Largest number of workgroups per dispatch dimension.
     max_groups: u32,
+    /// Morph targets, if the model has any.
+    morphs: Option<(MorphRoom, MorphPass)>,
+}
+
+/// Bind groups of the passes that evaluate poses.
+#[derive(Clone, Debug)]
+pub(crate) struct PoseBindings {
+    poses: wgpu::BindGroup,
+    morphs: Option<wgpu::BindGroup>,
 }
 
 /// GPU buffer of layer sets and live poses.
@@ -156,7 +166,18 @@ impl PoseEvaluator {
         let (layout, pipeline) = (pipelines.layout.clone(), pipelines.get(device, scratch).clone());
         let [nodes, bones] = [tracks.node_count(), tracks.bone_count()].map(|count| count as u32);
         let max_groups = limits.max_compute_workgroups_per_dimension;
-        Ok(Self { words: buffer, layout, pipeline, matrices, pose_times, nodes, bones, binding, max_groups })
+        let morphs = None;
+        Ok(Self { words: buffer, layout, pipeline, matrices, pose_times, nodes, bones, binding, max_groups, morphs })
+    }
+
+    /// Adds the morph pass of the model.
+    pub(crate) fn with_morphs(self, room: MorphRoom, pass: MorphPass) -> Self {
+        Self { morphs: Some((room, pass)), ..self }
+    }
+
+    /// Whether the morph pass adds the morph targets of this number of poses.
+    pub(crate) fn morphs_fit(&self, poses: u32) -> bool {
+        self.morphs.as_ref().is_some_and(|(room, _)| poses <= room.slots)
     }
 
     /// Animation of the model.
@@ -204,6 +225,8 @@ impl PoseEvaluator {
             previous_offset: self.previous_offset(),
             previous_live_at: layers.previous_live_at,
             max_groups: self.max_groups,
+            level_mask: 0,
+            reserved: 0,
         }
     }
 
@@ -217,7 +240,8 @@ impl PoseEvaluator {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let groups = u64::from(self.max_groups).pow(2);
-        let max_instances = (binding / (u64::from(self.stride()) * MATRIX_BYTES))
+        let sums = self.morphs.as_ref().map_or(0, |(room, _)| room.bytes(u32::MAX));
+        let max_instances = (binding.saturating_sub(sums) / (u64::from(self.stride()) * MATRIX_BYTES))
             .min(binding / PLAYBACK_BYTES)
             .min(binding / ENTRY_BYTES)
             .min(groups);
@@ -226,15 +250,16 @@ impl PoseEvaluator {
 
     /// Creates a palette buffer for a number of instances.
     pub(crate) fn palette(&self, device: &wgpu::Device, instances: u32) -> wgpu::Buffer {
+        let sums = self.morphs.as_ref().map_or(0, |(room, _)| room.bytes(instances));
         device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("gpuskin palette"),
-            size: u64::from(instances) * u64::from(self.stride()) * MATRIX_BYTES,
+            size: u64::from(instances) * u64::from(self.stride()) * MATRIX_BYTES + sums,
             usage: wgpu::BufferUsages::STORAGE,
             mapped_at_creation: false,
         })
     }
 
-    /// Creates the bind group of the pass; `parameters` has a dynamic offset.
+    /// Creates the bind groups of the passes; `parameters` has a dynamic offset.
     pub(crate) fn bind_group(
         &self,
         device: &wgpu::Device,
@@ -242,12 +267,16 @@ impl PoseEvaluator {
         playbacks: wgpu::BufferBinding<'_>,
         palette: &wgpu::Buffer,
         layers: &LayerBuffer,
-    ) -> wgpu::BindGroup {
+    ) -> PoseBindings {
         let parameters = wgpu::BufferBinding {
             buffer: parameters,
             offset: 0,
             size: wgpu::BufferSize::new(size_of::<PaletteUniform>() as u64),
         };
+        let of_morphs = |(_, pass): &(MorphRoom, MorphPass)| {
+            pass.bind_group(device, parameters.clone(), playbacks.clone(), palette)
+        };
+        let morphs = self.morphs.as_ref().map(of_morphs);
         let resources = [
             wgpu::BindingResource::Buffer(parameters),
             self.words.as_entire_binding(),
@@ -255,25 +284,46 @@ impl PoseEvaluator {
             palette.as_entire_binding(),
             layers.buffer.as_entire_binding(),
         ];
-        layouts::bind_group(device, LABEL, &self.layout, &resources)
+        PoseBindings { poses: layouts::bind_group(device, LABEL, &self.layout, &resources), morphs }
     }
 
     /// Evaluates `instances` instances, with the parameters at the byte offset `offset`.
     pub(crate) fn dispatch(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        bind_group: &wgpu::BindGroup,
+        bindings: &PoseBindings,
         offset: u32,
         instances: u32,
     ) {
-        self.set(pass, bind_group, offset);
         let across = instances.min(self.max_groups);
-        pass.dispatch_workgroups(across, instances.div_ceil(across.max(1)), self.pose_times);
+        let groups = [across, instances.div_ceil(across.max(1)), self.pose_times];
+        self.run(pass, bindings, offset, &|pass| pass.dispatch_workgroups(groups[0], groups[1], groups[2]));
     }
 
-    pub(crate) fn set(&self, pass: &mut wgpu::ComputePass<'_>, bind_group: &wgpu::BindGroup, offset: u32) {
+    /// Evaluates as many instances as the indirect arguments say, with the parameters at the byte offset 0.
+    pub(crate) fn dispatch_indirect(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &PoseBindings,
+        (arguments, at): (&wgpu::Buffer, u64),
+    ) {
+        self.run(pass, bindings, 0, &|pass| pass.dispatch_workgroups_indirect(arguments, at));
+    }
+
+    fn run(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &PoseBindings,
+        offset: u32,
+        dispatch: &dyn Fn(&mut wgpu::ComputePass<'_>),
+    ) {
         pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, bind_group, &[offset]);
+        pass.set_bind_group(0, &bindings.poses, &[offset]);
+        dispatch(pass);
+        if let Some(((_, morphs), bind_group)) = self.morphs.as_ref().zip(bindings.morphs.as_ref()) {
+            morphs.set(pass, bind_group, offset);
+            dispatch(pass);
+        }
     }
 }
 

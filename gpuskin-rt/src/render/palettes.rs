@@ -9,11 +9,11 @@ use super::draw_run::PaletteDraw;
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu::Gpu;
 use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
-use super::palette::{INSTANCE_ALIGNMENT, LayerBuffer, PoseEvaluator, identity_list};
+use super::palette::{INSTANCE_ALIGNMENT, LayerBuffer, PoseBindings, PoseEvaluator, identity_list};
 use super::sharing::SharedPoses;
 use crate::cull::expand_bounds;
 use crate::local::shader::PaletteUniform;
-use crate::{Time, View};
+use crate::{MAX_LODS, Time, View};
 
 /// Palettes of a crowd: one, or several if one buffer cannot hold all instances.
 #[derive(Debug)]
@@ -53,13 +53,15 @@ struct PaletteChunk {
     culled: Option<CulledDraws>,
     /// Passes of this palette alone; `None` in a batch.
     passes: Option<PalettePasses>,
+    /// Greatest number of poses.
+    slots: u32,
 }
 
 #[derive(Clone, Debug)]
 struct PalettePasses {
     parameters: wgpu::Buffer,
     palette: wgpu::Buffer,
-    compute: wgpu::BindGroup,
+    compute: PoseBindings,
     culling: Option<Arc<Culling>>,
     cache: Option<PoseCache>,
 }
@@ -74,8 +76,7 @@ impl PaletteChunk {
 impl PalettePasses {
     /// Evaluates the poses that a culling pass has requested.
     fn evaluate(&self, pass: &mut wgpu::ComputePass<'_>, poses: &PoseEvaluator, culling: &Culling) {
-        poses.set(pass, &self.compute, 0);
-        pass.dispatch_workgroups_indirect(&culling.drawn.arguments, 0);
+        poses.dispatch_indirect(pass, &self.compute, (&culling.drawn.arguments, 0));
         if let Some(cache) = &self.cache {
             cache.record(pass, poses, &culling.drawn.arguments);
         }
@@ -171,7 +172,7 @@ impl Palettes {
             let cached = cache.as_ref().map(|cache| cache.drawing.clone());
             let culled = culling.as_ref().map(|culling| culling.drawn.clone());
             let passes = Some(PalettePasses { parameters, palette, compute, culling, cache });
-            PaletteChunk { drawing, cached, culled, passes }
+            PaletteChunk { drawing, cached, culled, passes, slots: palette_slots }
         };
         let chunks = (0..buffers.capacity).step_by(instances_per_chunk.max(1) as usize).map(chunk).collect();
         let views = culled.map(|(views, _)| views.count);
@@ -180,7 +181,7 @@ impl Palettes {
 
     /// Palette of a crowd of a batch, which evaluates and culls.
     pub(crate) fn in_batch(drawing: wgpu::BindGroup, culled: CulledDraws) -> Self {
-        let chunk = PaletteChunk { drawing, cached: None, culled: Some(culled), passes: None };
+        let chunk = PaletteChunk { drawing, cached: None, culled: Some(culled), passes: None, slots: 0 };
         Self { own: None, chunks: vec![chunk], instances_per_chunk: u32::MAX, views: None, layers: None }
     }
 
@@ -228,6 +229,10 @@ impl Palettes {
                 first: range.start,
                 bind_group: &chunk.drawing,
                 cached: chunk.cached.as_ref().filter(|_| kind > 0),
+                morphs_added: self
+                    .own
+                    .as_ref()
+                    .is_some_and(|poses| poses.morphs_fit((range.end - range.start).min(chunk.slots))),
                 offset: culling.map_or(0, |culling| culling.list_at(view, (kind, lods.start))),
                 draws: culling.map(|culling| culling.draws(view, kind, &lods)),
                 lods,
@@ -249,7 +254,8 @@ impl Palettes {
         for (range, passes) in self.parts(instances).filter_map(|(range, chunk)| Some((range, chunk.passes.as_ref()?)))
         {
             let count = range.end - range.start;
-            let parameters = poses.parameters(times, 0, count, layers);
+            let level_mask = if passes.culling.is_some() { MAX_LODS as u32 - 1 } else { 0 };
+            let parameters = PaletteUniform { level_mask, ..poses.parameters(times, 0, count, layers) };
             let of_cache = passes.cache.as_ref().map(|cache| &cache.parameters);
             for buffer in std::iter::once(&passes.parameters).chain(of_cache) {
                 queue.write_buffer(buffer, 0, bytemuck::bytes_of(&parameters));

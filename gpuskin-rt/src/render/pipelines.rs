@@ -278,4 +278,6 @@ pub(crate) struct DrawnPart {
     pub(crate) pipelines: Arc<Pipelines>,
     /// Pipelines that draw cached vertices, if the crowd has a cache.
     pub(crate) cached: Option<Arc<Pipelines>>,
+    /// Pipelines for instances whose morph targets a compute pass has added, if the model has any.
+    pub(crate) morphs_added: Option<Arc<Pipelines>>,
 }

@@ -12,6 +12,7 @@ use super::cull::{DRAW_LODS_AT_ONCE, Views};
 use super::draw_run::draw_part;
 use super::error::Error;
 use super::field_core::FieldCore;
+use super::geometry::PoseMemory;
 use super::gpu::{Gpu, guarded};
 use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
@@ -55,9 +56,7 @@ pub struct CrowdRenderer {
     pub(super) palette_pipelines: LazyPipelines<PalettePipelines>,
     scatter_pipeline: LazyPipelines<ScatterPipeline>,
     motion_pipeline: LazyPipelines<MotionPipeline>,
-    /// Poses per instance in a palette: 1, or 2 if the previous frame's pose is kept for motion
-    /// vectors.
-    pub(super) pose_times: u32,
+    pub(super) pose_memory: PoseMemory,
     pub(super) pipelines: PipelineCache,
     pub(super) samplers: Samplers,
     pub(super) white: SampledTexture,
@@ -108,6 +107,7 @@ impl CrowdRenderer {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, descriptor: RendererDescriptor) -> Result<Self, Error> {
         descriptor.check(device)?;
         let pose_times = 1 + u32::from(descriptor.motion_vectors);
+        let pose_memory = PoseMemory { pose_times, morph_bytes: descriptor.morph_bytes };
         let mut samplers = Samplers::default();
         let scene = uniform_buffer(device, "gpuskin scene", size_of::<SceneUniform>(), wgpu::BufferUsages::empty());
         let lod_error = descriptor.lod_error;
@@ -130,7 +130,7 @@ impl CrowdRenderer {
             palette_pipelines: LazyPipelines::new(device, PalettePipelines::new),
             scatter_pipeline: LazyPipelines::new(device, ScatterPipeline::new),
             motion_pipeline: LazyPipelines::new(device, MotionPipeline::new),
-            pose_times,
+            pose_memory,
             scene,
             views: Vec::new(),
             culled_views,
@@ -463,8 +463,10 @@ impl CrowdRenderer {
             let model = &*crowd.model;
             for (number, run) in drawn.draw_runs(Some(view)).enumerate() {
                 let cached = model.geometry.bind_cached(pass, 1, &run);
+                let morphs_added = run.palette.as_ref().is_some_and(|palette| palette.morphs_added);
                 for (i, part) in crowd.parts.iter().enumerate().filter(|_| draws_own) {
-                    let pipelines = part.cached.as_ref().filter(|_| cached).unwrap_or(&part.pipelines);
+                    let added = part.morphs_added.as_ref().filter(|_| morphs_added);
+                    let pipelines = part.cached.as_ref().filter(|_| cached).or(added).unwrap_or(&part.pipelines);
                     let Some(pipeline) = pipelines.of(kind) else { continue };
                     pass.set_pipeline(pipeline);
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);

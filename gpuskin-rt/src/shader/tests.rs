@@ -37,6 +37,10 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 [cached, batched, (format!("cache fill of {variant:?}"), cache::fill(variant))]
             },
         ))
+        .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.has_vertex_index()).map(|variant| {
+            (format!("crowd with added morph targets of {variant:?}"), drawn(variant, InstanceSource::Added))
+        }))
+        .chain([false, true].map(|tangents| (format!("morph pass, tangents {tangents}"), morph_pass(tangents))))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
         .chain(SCOPES.into_iter().flat_map(|scope| {
             [("cull", cull::cull(scope)), ("reveal", cull::reveal(scope)), ("arguments", cull::arguments(scope))]

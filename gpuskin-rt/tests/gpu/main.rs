@@ -23,6 +23,7 @@ mod lights;
 mod limits;
 mod lods;
 mod material;
+mod morphs;
 mod motion;
 mod moving;
 mod occlusion;
@@ -144,6 +145,7 @@ fn main() -> std::process::ExitCode {
         test!(lights::lights_beyond_the_limit_are_refused),
         test!(lights::invalid_lights_give_finite_pictures, GPU),
         test!(moving::a_week_of_commands_stays_within_a_millimetre, GPU),
+        test!(morphs::added_morph_targets_draw_same_picture, COMPUTE),
         test!(moving::commands_continue_or_stop_a_motion, GPU),
         test!(motion::moving_instances_have_motion_vectors, GPU),
         test!(motion::motion_vectors_include_pose_and_camera, GPU),

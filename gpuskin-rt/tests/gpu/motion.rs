@@ -120,18 +120,31 @@ fn above(half: f32) -> Camera {
     Camera::orthographic_look_at([0.0, 0.0, 50.0], [0.0; 3], half, half, 100.0)
 }
 
+/// [`BOTH`] for models whose vertices have an index.
+fn numbered() -> String {
+    BOTH.replace(", @builtin(vertex_index) index: u32", "").replace("+ index;", "+ input.vertex;")
+}
+
 pub fn palette_keeps_pose_of_previous_frame() {
     // Four storage buffers per stage are too few for transforms of the previous frame.
     let five = wgpu::Limits { max_storage_buffers_per_shader_stage: 5, ..wgpu::Limits::downlevel_defaults() };
     let more = gpu_with(wgpu::Backends::VULKAN, five);
     for gpu in BACKENDS.into_iter().filter_map(compute).chain(more) {
         let transforms = gpu.device.limits().max_storage_buffers_per_shader_stage >= 5;
-        // Node matrices in workgroup memory, with culling; and in the palette, without.
-        for (bones, culling) in [(4, true), (253, false)] {
-            let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
-            let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, bones).build(|_, _| Pose::REST);
+        // Node matrices in workgroup memory, with culling; and in the palette, without. Morph targets that a compute pass
+        // adds, for one pose, and for all of them.
+        let most = RendererDescriptor::default().morph_bytes;
+        let cases = [(4, true, 0), (253, false, 0), (4, true, most), (40, false, most), (4, true, 1 << 13)];
+        for (bones, culling, morph_bytes) in cases {
+            let packing = if morph_bytes > 0 { Packing::Wide } else { Packing::Narrow };
+            let format = VertexFormat { packing, tangent: false, color: false };
+            let mut recipe = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, bones);
+            if morph_bytes > 0 {
+                recipe = recipe.with_morphs(&mut Random(9));
+            }
+            let test = recipe.build(|_, _| Pose::REST);
             let test = if culling { test.with_bounds() } else { test };
-            let descriptor = RendererDescriptor { motion_vectors: true, culling, ..Default::default() };
+            let descriptor = RendererDescriptor { motion_vectors: true, culling, morph_bytes, ..Default::default() };
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
             let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
             assert_eq!(crowd.variant().previous_transforms, transforms);
@@ -169,10 +182,16 @@ pub fn palette_keeps_pose_of_previous_frame() {
 
             let times = [renderer.time(), renderer.previous_time()];
             let words = [times[0].words(), times[1].words(), [150, 0]];
+            let added = morph_bytes == most;
+            let (source, both) = match (added, morph_bytes > 0) {
+                (true, _) => (shader::added_morphs_source(crowd.variant(), 1), &numbered()),
+                (false, true) => (shader::source(crowd.variant(), 1), &numbered()),
+                (false, false) => (shader::source(crowd.variant(), 1), &BOTH.to_owned()),
+            };
             let own = Own::new(
                 &gpu,
                 OwnDescriptor {
-                    text: shader::source(crowd.variant(), 1) + BOTH,
+                    text: source + both,
                     instances: renderer.model_layout(crowd.variant()),
                     buffers: vertex_buffers(crowd.variant()),
                     uniforms: vec![bytemuck::bytes_of(&words)],
@@ -183,8 +202,10 @@ pub fn palette_keeps_pose_of_previous_frame() {
                 },
             );
             let encoder = gpu.device.create_command_encoder(&Default::default());
-            let drawn: Vec<Vec<[f32; 4]>> =
-                own.draw(&gpu, encoder, |pass| crowd.draw_with(pass, CustomDraw::new(1), |_, _| {}));
+            let draw = if added { CustomDraw::new(1).with_added_morphs() } else { CustomDraw::new(1) };
+            let drawn: Vec<Vec<[f32; 4]>> = own.draw(&gpu, encoder, |pass| {
+                crowd.draw_with(pass, draw, |_, part| assert_eq!(part.morphs_added, added));
+            });
             let mut moved = 0;
             for (number, id) in ids.iter().enumerate() {
                 let (record, layers) = (crowd.get(*id).unwrap(), crowd.layers(*id));

@@ -41,8 +41,8 @@ pub struct Recipe {
     pub normals: Normals,
     pub width: u32,
     pub vertices: Vec<Vertex>,
-    /// Deltas of morph targets of each vertex; none at all if empty.
-    pub morphs: Vec<Vec<MorphDelta>>,
+    /// Deltas of morph targets of each vertex, and the coarsest level of detail that draws it; none at all if empty.
+    pub morphs: Vec<(Vec<MorphDelta>, usize)>,
     pub indices: Vec<u32>,
     pub materials: Vec<Material>,
     /// Each texture with the bytes of its mip levels per format.
@@ -79,7 +79,7 @@ impl Recipe {
             normal: random.vector() * 0.1,
             tangent: random.vector() * 0.1,
         };
-        self.morphs = (0..self.vertices.len()).map(|i| (0..i % 7).map(&mut delta).collect()).collect();
+        self.morphs = (0..self.vertices.len()).map(|i| ((0..i % 7).map(&mut delta).collect(), i % 3)).collect();
         self
     }
 
@@ -177,7 +177,12 @@ impl Recipe {
         let index_range = add(&index_bytes);
         let morphs = match self.morphs.is_empty() {
             true => Vec::new(),
-            false => MorphLists::pack(self.morphs.iter().map(Vec::as_slice)),
+            false => {
+                let lists: Vec<_> = self.morphs.iter().map(|(deltas, _)| deltas.as_slice()).collect();
+                let of = |(list, deltas): (u32, &&[MorphDelta])| if deltas.is_empty() { 0 } else { list };
+                let of: Vec<u32> = (1..).zip(&lists).map(of).collect();
+                MorphLists::pack(&lists, &of, |vertex| self.morphs[vertex].1)
+            }
         };
         let morph_range = add(bytemuck::cast_slice(&morphs));
         for word in mesh.iter().chain(&animation).chain(self.materials.iter().flat_map(|m| m.name.as_bytes())) {

@@ -56,6 +56,8 @@ pub(super) struct Side {
     pipeline: wgpu::RenderPipeline,
     /// Pipeline for vertices of the pose cache, if there is one.
     cached: Option<wgpu::RenderPipeline>,
+    /// Pipeline for vertices whose morph targets a compute pass has added, if there are any.
+    added: Option<wgpu::RenderPipeline>,
     /// Views of the shadow passes; empty without them.
     pub(super) suns: Vec<View>,
     pub(super) asks: Asks,
@@ -72,7 +74,7 @@ impl Side {
         let Asks { shadows, behaves, shared } = asks;
         let failed = |e: gpuskin_rt::internals::Error| e.to_string();
         // LOD 0 at any distance, because the static baseline draws all triangles.
-        let descriptor = RendererDescriptor { lod_error: 0.0, ..Default::default() };
+        let descriptor = RendererDescriptor { lod_error: 0.0, morph_bytes: 1 << 30, ..Default::default() };
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
         let descriptor = CrowdDescriptor {
             capacity: places.len() as u32,
@@ -107,7 +109,10 @@ impl Side {
         let of =
             |text: String| pipeline(&context.device, &(text + SHADING + SKINNED), &groups, &buffers.layouts(), false);
         let cached = shared.then(|| of(shader::cached_source(variant, 1)));
-        Ok(Self { pipeline: of(shader::source(variant, 1)), renderer: renderer.into(), crowd, cached, suns, asks })
+        let added = (variant.has_vertex_index() && variant.encoding.needs_compute())
+            .then(|| of(shader::added_morphs_source(variant, 1)));
+        let pipeline = of(shader::source(variant, 1));
+        Ok(Self { pipeline, renderer: renderer.into(), crowd, cached, added, suns, asks })
     }
 
     /// Name of the draw path and of the encoding.
@@ -150,8 +155,10 @@ impl Side {
     pub(super) fn draw(&self, pass: &mut wgpu::RenderPass<'_>, shows: Shows) {
         match shows {
             Shows::Plain => {
-                self.crowd.draw_with(pass, CustomDraw::new(1).with_pose_cache(), |pass, CustomPart { cached, .. }| {
-                    pass.set_pipeline(self.cached.as_ref().filter(|_| cached).unwrap_or(&self.pipeline));
+                let draw = CustomDraw::new(1).with_pose_cache().with_added_morphs();
+                self.crowd.draw_with(pass, draw, |pass, CustomPart { cached, morphs_added, .. }| {
+                    let added = self.added.as_ref().filter(|_| morphs_added);
+                    pass.set_pipeline(self.cached.as_ref().filter(|_| cached).or(added).unwrap_or(&self.pipeline));
                 })
             }
             Shows::Textured => self.renderer.borrow().draw(pass),
