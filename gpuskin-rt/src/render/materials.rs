@@ -14,8 +14,8 @@ use crate::{Material, MaterialTexture, Model};
 /// Textures of a model's materials; their constants are in the model's buffer.
 #[derive(Debug)]
 pub(crate) struct Materials {
-    /// Textures that the renderer samples, per material.
-    sampled: Vec<Vec<(TextureSet, SampledTexture)>>,
+    /// Set of textures that the renderer samples, and these textures, per material.
+    sampled: Vec<(TextureSet, Vec<(TextureSet, SampledTexture)>)>,
     /// Bind groups, created before the first draw.
     groups: OnceLock<Vec<wgpu::BindGroup>>,
 }
@@ -34,10 +34,11 @@ impl Materials {
             let view = textures.get(gpu, model, texture.texture)?;
             Ok(SampledTexture { view, sampler: samplers.get(gpu.device, texture) })
         };
-        let mut all = |material: &Material| -> Result<Vec<(TextureSet, SampledTexture)>, Error> {
+        let mut all = |material: &Material| -> Result<_, Error> {
             let textures = surface::textures(material, full);
             let used = TextureSet::ALL.into_iter().filter(|texture| textures.has(*texture));
-            used.map(|texture| Ok((texture, sampled(of_kind(material, texture))?))).collect()
+            let used = used.map(|texture| Ok((texture, sampled(of_kind(material, texture))?)));
+            Ok((textures, used.collect::<Result<_, Error>>()?))
         };
         let sampled = model.meta.materials.iter().map(&mut all).collect::<Result<_, _>>()?;
         Ok(Self { sampled, groups: OnceLock::new() })
@@ -45,12 +46,10 @@ impl Materials {
 
     /// Creates the bind groups, before the first draw.
     pub(crate) fn bind(&self, device: &wgpu::Device, layouts: &Layouts, geometry: &Geometry) {
-        let group = |(i, textures): (usize, &Vec<(TextureSet, SampledTexture)>)| {
+        let group = |(i, (set, textures)): (usize, &(TextureSet, Vec<(TextureSet, SampledTexture)>))| {
             let mut entries = Vec::with_capacity(1 + 2 * textures.len());
             entries.push(wgpu::BindGroupEntry { binding: 0, resource: geometry.material(i) });
-            let mut set = TextureSet::default();
             for (texture, sampled) in textures {
-                set = set.with(*texture, true);
                 let binding = texture.binding();
                 let view = wgpu::BindingResource::TextureView(&sampled.view);
                 entries.push(wgpu::BindGroupEntry { binding, resource: view });
@@ -59,7 +58,7 @@ impl Materials {
             }
             device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("gpuskin material"),
-                layout: layouts.material(set),
+                layout: layouts.material(*set),
                 entries: &entries,
             })
         };
