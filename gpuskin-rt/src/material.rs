@@ -95,7 +95,9 @@ impl Material {
         !self.variant_layers.is_empty()
     }
 
-    /// Returns what is wrong with the layers of textures, given the number of layers of each texture.
+    /// Returns whether textures have the layers that the material uses, and no others. `layers`: number of layers of a
+    /// texture.
+    #[cfg(any(feature = "wgpu", feature = "dynamic"))]
     pub(crate) fn layers_are_sound(&self, layers: impl Fn(&MaterialTexture) -> u32) -> bool {
         let count = self.base_color_texture.as_ref().map_or(1, &layers);
         let others = [&self.orm_texture, &self.normal_texture, &self.emissive_texture, &self.specular_texture];

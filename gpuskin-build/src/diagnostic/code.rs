@@ -155,6 +155,7 @@ codes! {
     WatchPort, "watch::port", "The port for the report cannot be used.", "pass another --port, or leave the flag out to use the next free one";
     PreviewMask, "preview::no_mask", "A model does not have the requested mask.", "use the name of a mask in [model.masks]";
     PreviewPart, "preview::no_part", "A model does not have the requested part.", "use the name of a part in [model.parts]";
+    PreviewVariant, "preview::no_variant", "A model does not have the requested variant.", "use the name of a variant in [model.variants]";
     PreviewLod, "preview::no_lod", "A model does not have the requested level of detail.", "choose a lower level; 0 is the finest";
     PreviewClips, "preview::clips_differ", "Two encodings do not have the same clips.", "compare encodings of the same mode";
     More, "more", "There are more diagnostics of the same kind than are shown.", "repair the ones that are shown, and bake again";

@@ -119,7 +119,7 @@ impl Metadata {
     pub fn random_variant<M>(&self, number: u32) -> ModelVariant<M> {
         let count = self.variants.len().min(MAX_VARIANTS) as u64;
         // The upper half of the product is evenly distributed below `count`.
-        ModelVariant::new((u64::from(hash(number)) * count >> 32) as u8)
+        ModelVariant::new(((u64::from(hash(number)) * count) >> 32) as u8)
     }
 
     /// Returns the materials, in the order that the mesh parts refer to.

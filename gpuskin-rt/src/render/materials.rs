@@ -14,10 +14,18 @@ use crate::{Material, MaterialTexture, Model};
 /// Textures of a model's materials; their constants are in the model's buffer.
 #[derive(Debug)]
 pub(crate) struct Materials {
-    /// Set of textures that the renderer samples, and these textures, per material.
-    sampled: Vec<(TextureSet, Vec<(TextureSet, SampledTexture)>)>,
+    /// Textures that the renderer samples, per material.
+    sampled: Vec<SampledSet>,
     /// Bind groups, created before the first draw.
     groups: OnceLock<Vec<wgpu::BindGroup>>,
+}
+
+/// Textures of a material that the renderer samples.
+#[derive(Debug)]
+struct SampledSet {
+    /// All of them, and whether the base colour has layers.
+    set: TextureSet,
+    textures: Vec<(TextureSet, SampledTexture)>,
 }
 
 impl Materials {
@@ -34,11 +42,11 @@ impl Materials {
             let view = textures.get(gpu, model, texture.texture)?;
             Ok(SampledTexture { view, sampler: samplers.get(gpu.device, texture) })
         };
-        let mut all = |material: &Material| -> Result<_, Error> {
-            let textures = surface::textures(material, full);
-            let used = TextureSet::ALL.into_iter().filter(|texture| textures.has(*texture));
-            let used = used.map(|texture| Ok((texture, sampled(of_kind(material, texture))?)));
-            Ok((textures, used.collect::<Result<_, Error>>()?))
+        let mut all = |material: &Material| -> Result<SampledSet, Error> {
+            let set = surface::textures(material, full);
+            let used = TextureSet::ALL.into_iter().filter(|texture| set.has(*texture));
+            let textures = used.map(|texture| Ok((texture, sampled(of_kind(material, texture))?)));
+            Ok(SampledSet { set, textures: textures.collect::<Result<_, Error>>()? })
         };
         let sampled = model.meta.materials.iter().map(&mut all).collect::<Result<_, _>>()?;
         Ok(Self { sampled, groups: OnceLock::new() })
@@ -46,7 +54,7 @@ impl Materials {
 
     /// Creates the bind groups, before the first draw.
     pub(crate) fn bind(&self, device: &wgpu::Device, layouts: &Layouts, geometry: &Geometry) {
-        let group = |(i, (set, textures)): (usize, &(TextureSet, Vec<(TextureSet, SampledTexture)>))| {
+        let group = |(i, SampledSet { set, textures }): (usize, &SampledSet)| {
             let mut entries = Vec::with_capacity(1 + 2 * textures.len());
             entries.push(wgpu::BindGroupEntry { binding: 0, resource: geometry.material(i) });
             for (texture, sampled) in textures {
