@@ -128,6 +128,49 @@ fn images_become_layers_and_equal_images_share_one() {
     }
 }
 
+/// Files whose layers contradict each other are refused.
+#[test]
+fn layered_models_are_loaded_at_run_time() {
+    let folder = folder();
+    let baked = baked(folder.path(), VARIANTS);
+    let file = |name: &str| {
+        let found =
+            baked.files.iter().find(|(path, _)| path.rsplit('/').next().is_some_and(|own| own.starts_with(name)));
+        found.unwrap_or_else(|| panic!("{name}")).1.to_vec()
+    };
+    let read = |change: &dyn Fn(&str, &mut Vec<u8>)| {
+        let model = Model::from_ktx2(file("anim-")).unwrap().with_mesh(file("mesh.bin")).unwrap();
+        model.with_textures(|name| {
+            let mut bytes = file(name);
+            change(name, &mut bytes);
+            Ok(bytes)
+        })
+    };
+    let loaded = read(&|_, _| ()).unwrap();
+    assert_eq!(loaded.meta, baked.runtime_models()[0].meta);
+    assert_eq!(layers(&loaded, "Uniform").0, [RED, GREEN, BLUE]);
+    // The number of layers in the header of the file.
+    for layers in [0_u32, 1, 2, 4, u32::MAX] {
+        let error = read(&|name, bytes| {
+            if name == "color-0-rgba8.ktx2" {
+                bytes[32..36].copy_from_slice(&layers.to_le_bytes());
+            }
+        });
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("color-0-rgba8.ktx2") && error.contains("size"), "{error}");
+    }
+    let mut meta = loaded.meta.clone();
+    meta.textures.to_mut()[0].layers = 2;
+    let bytes = file("anim-");
+    let old = loaded.meta.to_postcard();
+    let at = bytes.windows(old.len()).position(|window| window == old).unwrap();
+    let new = meta.to_postcard();
+    assert_eq!(new.len(), old.len());
+    let changed = [&bytes[..at], &new, &bytes[at + new.len()..]].concat();
+    let error = Model::from_ktx2(changed).unwrap_err().to_string();
+    assert!(error.contains("layers of a texture do not match the variants"), "{error}");
+}
+
 #[test]
 fn models_without_variants_have_nothing_of_them() {
     let folder = folder();
