@@ -1,4 +1,4 @@
-// Appearance of an instance, apart from its pose: one attribute of four words. CPU reference:
+// Appearance of an instance, apart from its pose and its variant: four words. CPU reference:
 // gpuskin-rt/src/appearance.rs.
 
 struct GpuskinAppearance {

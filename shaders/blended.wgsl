@@ -8,14 +8,14 @@ const LEAST_SHADOW_ALPHA = 0.5;
 // By the vertex shader of the colour, so that depths are equal.
 @fragment
 fn fragment_cover(varyings: Varyings) {
-    if (material.base_color.a * base_color_texel(varyings.uv).a * varyings.color.a < LEAST_VISIBLE_ALPHA) {
+    if (material.base_color.a * base_color_texel(varyings).a * varyings.color.a < LEAST_VISIBLE_ALPHA) {
         discard;
     }
 }
 
 @fragment
 fn fragment_shadow(varyings: DepthVaryings) {
-    if (material.base_color.a * base_color_texel(varyings.uv).a * varyings.alpha < LEAST_SHADOW_ALPHA) {
+    if (material.base_color.a * depth_base_color_texel(varyings).a * varyings.alpha < LEAST_SHADOW_ALPHA) {
         discard;
     }
 }

@@ -22,44 +22,26 @@ struct Scene {
     ground: vec3<f32>,
 }
 
-// Layout of MaterialUniform in gpuskin-rt/src/render/material.rs.
-struct Material {
-    base_color: vec4<f32>,
-    emissive: vec3<f32>,
-    alpha_cutoff: f32,
-}
-
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<uniform> scene: Scene;
 @group(2) @binding(0) var<uniform> material: Material;
-@group(2) @binding(1) var base_color_texture: texture_2d<f32>;
-@group(2) @binding(2) var base_color_sampler: sampler;
 @group(2) @binding(3) var emissive_texture: texture_2d<f32>;
 @group(2) @binding(4) var emissive_sampler: sampler;
 
 // Flat shading: each triangle has one normal, from the positions of its corners.
 override flat_triangles: bool = false;
 
-struct Varyings {
-    @invariant @builtin(position) position: vec4<f32>,
-    @location(0) uv: vec2<f32>,
-    // With flat shading: vector from the eye to the surface.
-    @location(1) normal: vec3<f32>,
-    @location(2) color: vec4<f32>,
-}
-
 @vertex
 fn vertex(input: GpuskinInput) -> Varyings {
     let skinned = gpuskin_skin_vertex(input, scene.time);
     let position = view.view_proj * vec4<f32>(skinned.position, 1.0);
     let normal = select(skinned.normal, skinned.position - view.eye, flat_triangles);
-    return Varyings(position, skinned.uv, normal, skinned.color);
+    return varyings_of(position, normal, skinned, input);
 }
 
 // Base colour factor * texture * vertex colour * tint of the instance.
 fn base_color(varyings: Varyings) -> vec4<f32> {
-    let texel = textureSample(base_color_texture, base_color_sampler, varyings.uv);
-    return texel * material.base_color * varyings.color;
+    return base_color_texel(varyings) * material.base_color * varyings.color;
 }
 
 // Emissive factor * texture.
@@ -130,22 +112,16 @@ fn fragment_masked_unlit(varyings: Varyings) -> @location(0) vec4<f32> {
     return color;
 }
 
-struct DepthVaryings {
-    @invariant @builtin(position) position: vec4<f32>,
-    @location(0) uv: vec2<f32>,
-    @location(1) alpha: f32,
-}
-
 // For shadow maps and depth passes, without a fragment shader or with fragment_depth_masked.
 @vertex
 fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
     let skinned = gpuskin_skin_vertex(input, scene.time);
-    return DepthVaryings(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned.uv, skinned.color.a);
+    return depth_varyings_of(view.view_proj * vec4<f32>(skinned.position, 1.0), skinned, input);
 }
 
 @fragment
 fn fragment_depth_masked(varyings: DepthVaryings) {
-    let texel = textureSample(base_color_texture, base_color_sampler, varyings.uv);
+    let texel = depth_base_color_texel(varyings);
     if (texel.a * material.base_color.a * varyings.alpha < material.alpha_cutoff) {
         discard;
     }

@@ -34,7 +34,8 @@ struct GpuskinField {
     // Weight of the gust clip at a crest; then that clip, as word 12 of an instance.
     gusts: f32,
     gust: u32,
-    reserved: u32,
+    // Number of variants to choose from; 0 for the own look of the model.
+    variants: u32,
     // Wave speed along x, then z: 32.32 fixed point, units of 256 noise cells per second.
     travel: vec4<u32>,
     // Words 8 and 10 of an instance that plays the clip at the highest speed.

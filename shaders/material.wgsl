@@ -11,13 +11,8 @@ fn vertex(input: GpuskinInput) -> Varyings {
     varyings.color = skinned.color;
     varyings.from_eye = skinned.position - gpuskin_view.eye;
     set_directions(&varyings, skinned);
+    set_variant(&varyings, input);
     return varyings;
-}
-
-struct DepthVaryings {
-    @invariant @builtin(position) position: vec4<f32>,
-    @location(0) uv: vec2<f32>,
-    @location(1) alpha: f32,
 }
 
 // For shadow maps and depth passes, without a fragment shader or with fragment_depth_masked.
@@ -25,12 +20,12 @@ struct DepthVaryings {
 fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
     let skinned = gpuskin_skin_vertex(input, gpuskin_scene.time);
     let position = gpuskin_view.view_proj * vec4<f32>(skinned.position, 1.0);
-    return DepthVaryings(position, skinned.uv, skinned.color.a);
+    return depth_varyings_of(position, skinned, input);
 }
 
 @fragment
 fn fragment_depth_masked(varyings: DepthVaryings) {
-    let color = material.base_color * base_color_texel(varyings.uv);
+    let color = material.base_color * depth_base_color_texel(varyings);
     if (color.a * varyings.alpha < material.alpha_cutoff) {
         discard;
     }

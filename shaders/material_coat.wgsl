@@ -1,6 +1,6 @@
 // Constants of a material with a clear coat.
 
-// Layout of FullMaterialUniform in gpuskin-rt/src/render/material.rs.
+// Layout of FullMaterialUniform in gpuskin-rt/src/render/material.rs, without its last member.
 struct Material {
     base_color: vec4<f32>,
     emissive: vec3<f32>,

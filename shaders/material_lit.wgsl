@@ -2,7 +2,7 @@
 
 @fragment
 fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    let color = material.base_color * base_color_texel(varyings.uv) * varyings.color;
+    let color = material.base_color * base_color_texel(varyings) * varyings.color;
     let orm = orm_texel(varyings.uv);
     var point: SurfacePoint;
     point.emitted = material.emissive * emissive_texel(varyings.uv);

@@ -3,7 +3,7 @@
 
 @fragment
 fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
-    let color = material.base_color * base_color_texel(varyings.uv) * varyings.color;
+    let color = material.base_color * base_color_texel(varyings) * varyings.color;
     discard_masked(color.a);
     let position = gpuskin_view.eye + varyings.from_eye;
     let fog = gpuskin_tone_mapped(gpuskin_in_fog(vec3<f32>(0.0), position));

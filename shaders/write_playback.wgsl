@@ -76,6 +76,13 @@ fn gpuskin_round_phase(phase: u32) -> u32 {
     return min((phase >> 16u) + ((phase >> 15u) & 1u), 0xffffu);
 }
 
+// Changes the variant of the model's materials, 0..255; 0 is the model's own look.
+fn gpuskin_set_variant(record: GpuskinPlaybackRecord, variant: u32) -> GpuskinPlaybackRecord {
+    var changed = record;
+    changed.source_1.y = (record.source_1.y & 0x807fffffu) | ((variant & 0xffu) << 23u);
+    return changed;
+}
+
 fn gpuskin_playing_record(record: GpuskinPlaybackRecord) -> GpuskinInstance {
     return gpuskin_playing(record.start, record.rate_phase, record.clip_fade, vec4<u32>(record.source_0, record.source_1));
 }
@@ -122,7 +129,7 @@ fn gpuskin_current_clip(record: GpuskinPlaybackRecord) -> u32 {
 
 // Plays another clip from `time` on. clip: its index, plus gpuskin_once or gpuskin_ping_pong. rate:
 // gpuskin_cycles_per_second. phase: where it starts, 0.32 fixed point. seconds: length of the
-// crossfade; 0: at once. Layers and custom words stay.
+// crossfade; 0: at once. Layers, variant and custom words stay.
 fn gpuskin_play(
     record: GpuskinPlaybackRecord,
     clip: u32,
@@ -133,14 +140,14 @@ fn gpuskin_play(
 ) -> GpuskinPlaybackRecord {
     let now = gpuskin_rebase(record, time);
     let flags = (clip & 0x3fffu) | (u32((clip & gpuskin_once) != 0u) << 14u) | (u32((clip & gpuskin_ping_pong) != 0u) << 15u);
-    // Upper bits of the number of the layer set.
-    let layer_set = now.source_1.y & 0x780000u;
+    // Upper bits of the number of the layer set; variant of the model's materials.
+    let kept = now.source_1.y & 0x7ff80000u;
     var next = GpuskinPlaybackRecord(
         time,
         vec2<u32>(gpuskin_pack_rate(rate, 26u), phase),
         vec2<u32>((now.clip_fade.x & 0xffff0000u) | flags, 0xffffu),
         vec2<u32>(0u),
-        vec2<u32>(0u, layer_set),
+        vec2<u32>(0u, kept),
         now.custom,
     );
     if (!(seconds > 0.0)) {
@@ -176,7 +183,7 @@ fn gpuskin_play(
         }
         let share = u32(weight_1 / (weight_0 + weight_1) * 65535.0 + 0.5);
         next.source_0 = vec2<u32>(first.x, (first.y & 0xffffu) | (share << 16u));
-        next.source_1 = vec2<u32>(second.x, (second.y & 0xffffu) | layer_set);
+        next.source_1 = vec2<u32>(second.x, (second.y & 0xffffu) | kept);
     }
     // A smooth curve.
     next.source_1.y |= 0x10000u;

@@ -5,7 +5,7 @@
 //! pub mod models { pub enum Soldier {} pub static SOLDIER: Model = ...; pub static ALL: ... }
 //! pub mod clips  { pub const SOLDIER_RUN: Clip<models::Soldier> = Clip::new(2); ... }
 //! pub mod bones  { pub const SOLDIER_HAND_R: Bone<models::Soldier> = Bone::new(7); ... }
-//! pub mod events { pub const SOLDIER_FOOTSTEP: Event<models::Soldier> = Event::new(0); ... }  // also masks, parts
+//! pub mod events { pub const SOLDIER_FOOTSTEP: Event<models::Soldier> = Event::new(0); ... }  // also masks, parts, variants
 //! pub mod environments { pub static HARBOUR: Environment = ...; }  // if there are any
 //! pub mod wgsl   { pub const SOLDIER: &str = "const SOLDIER_RUN: u32 = 2u; ..."; ... }
 //! ```

@@ -73,13 +73,21 @@ fn texture(
     cache: Option<&Cache>,
 ) -> Result<(BakedTexture, Option<Diagnostic>), Diagnostic> {
     let size = planned.size(model);
-    let rgba = planned.texels(model);
-    let alpha = rgba.as_chunks::<4>().0.iter().any(|texel| texel[3] != 255);
-    let levels = mips(planned.kind, size, rgba);
+    let (mut alpha, layers) = (false, planned.layers());
+    // [layer][level]
+    let images: Vec<Vec<Vec<u8>>> = (0..layers)
+        .map(|layer| {
+            let rgba = planned.texels(model, layer);
+            alpha |= rgba.as_chunks::<4>().0.iter().any(|texel| texel[3] != 255);
+            mips(planned.kind, size, rgba)
+        })
+        .collect();
+    let levels = images.first().map_or(0, Vec::len);
     let mut info = ColorTexture {
         width: size[0],
         height: size[1],
-        levels: levels.len() as u32,
+        levels: levels as u32,
+        layers: layers as u32,
         srgb: planned.kind == MipFilter::Light,
         formats: textures.formats.clone().into(),
     };
@@ -98,14 +106,26 @@ fn texture(
         info.formats = vec![ColorFormat::Rgba8].into();
         wanted.formats = info.formats.to_vec();
     }
-    let sized = (0..).zip(&levels).map(|(level, rgba)| (info.level_size(level), &rgba[..]));
-    let encode::EncodedLevels { mut formats, universal } = encode::encode(sized, &wanted, cache)?;
-    let mut plain = Some(levels);
-    let files = info.formats.iter().map(|format| match formats.iter_mut().find(|(made, _)| made == format) {
-        Some((_, levels)) => std::mem::take(levels),
-        None => plain.take().unwrap_or_default(),
+    let sized = (0..levels).flat_map(|level| {
+        let size = info.level_size(level as u32);
+        images.iter().map(move |image| (size, &image[level][..]))
     });
-    Ok((BakedTexture { files: files.collect(), info, universal, alpha }, warning))
+    let encode::EncodedLevels { mut formats, universal } = encode::encode(sized, &wanted, cache)?;
+    // A level has its layers one after the other.
+    let joined = |images: Vec<Vec<u8>>| match layers {
+        1 => images,
+        _ => images.chunks(layers).map(<[Vec<u8>]>::concat).collect(),
+    };
+    let mut plain = Some(&images);
+    let files = info.formats.iter().map(|format| match formats.iter_mut().find(|(made, _)| made == format) {
+        Some((_, levels)) => joined(std::mem::take(levels)),
+        None => plain.take().map_or_else(Vec::new, |images| {
+            (0..levels).map(|level| images.iter().flat_map(|image| &image[level]).copied().collect()).collect()
+        }),
+    });
+    let files = files.collect();
+    let universal = universal.map(joined);
+    Ok((BakedTexture { files, info, universal, alpha }, warning))
 }
 
 impl BakedTexture {
@@ -122,7 +142,7 @@ impl BakedTexture {
                 texel_bytes: format.block_bytes() as usize,
                 width: self.info.width,
                 height: self.info.height,
-                layers: 1,
+                layers: self.info.layers,
                 faces: 1,
                 levels,
             };
@@ -134,9 +154,10 @@ impl BakedTexture {
     pub fn universal(&self, content_hash: &[u8]) -> Option<Vec<u8>> {
         #[cfg(feature = "textures")]
         {
-            let ColorTexture { width, height, srgb, .. } = self.info;
+            let ColorTexture { width, height, layers, srgb, .. } = self.info;
             let levels = self.universal.as_ref()?;
-            let texture = container::UniversalTexture { size: [width, height], srgb, alpha: self.alpha, levels };
+            let texture =
+                container::UniversalTexture { size: [width, height], layers, srgb, alpha: self.alpha, levels };
             container::write_universal(&texture, content_hash)
         }
         #[cfg(not(feature = "textures"))]

@@ -64,11 +64,13 @@ pub fn write(texture: &TextureFile<'_>, value: &[u8]) -> Ktx2 {
 pub struct UniversalTexture<'a> {
     /// Width and height in texels.
     pub size: [u32; 2],
+    /// Number of array layers; 1 for a plain 2D texture.
+    pub layers: u32,
     /// Whether red, green and blue are sRGB values.
     pub srgb: bool,
     /// Whether a texel is not opaque.
     pub alpha: bool,
-    /// Mip levels, largest first, as whole blocks.
+    /// Mip levels, largest first, each with all layers, as whole blocks.
     pub levels: &'a [Vec<u8>],
 }
 
@@ -108,7 +110,7 @@ pub fn write_universal(texture: &UniversalTexture<'_>, value: &[u8]) -> Option<V
         format: None,
         type_size: 1,
         size: texture.size,
-        layers: 1,
+        layers: texture.layers,
         faces: 1,
         scheme: Some(SupercompressionScheme::Zstandard),
         align: 1,

@@ -13,6 +13,7 @@ mod rest_frame;
 mod section;
 mod textures;
 mod values;
+mod variants;
 
 use std::path::Path;
 
@@ -20,9 +21,9 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 pub use crate::limits::Limits;
 pub use axes::{ForwardAxis, UpAxis};
 pub use entry::{
-    At, ClipEntry, DeviceClass, EnvironmentEntry, EventEntry, Feature, Fps, InfluenceLimit, Lods, LoopWish, Manifest,
-    MaskEntry, Mode, ModelEntry, PartEntry, Rename, RestFrame, RestTime, RootMotion, Storage, Textures, Tolerance,
-    Tolerances,
+    At, BASE, ClipEntry, DeviceClass, EnvironmentEntry, EventEntry, Feature, Fps, InfluenceLimit, Lods, LoopWish,
+    Manifest, MaskEntry, Mode, ModelEntry, PartEntry, Rename, RestFrame, RestTime, RootMotion, Storage, Textures,
+    Tolerance, Tolerances, VariantEntry, VariantImage,
 };
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};

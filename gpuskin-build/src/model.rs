@@ -29,6 +29,9 @@ pub struct Model {
     pub masks: Vec<Mask>,
     /// Names of the parts of the mesh.
     pub parts: Vec<String>,
+    /// Names of the variants of the materials: [`BASE`](crate::manifest::BASE), then those of the manifest; empty if the
+    /// manifest has none.
+    pub variants: Vec<String>,
     /// Primitives to bake, sorted by node, then by index in the mesh.
     pub primitives: Vec<Primitive>,
     /// Morph targets whose weights bones have, in bone mode.
@@ -57,6 +60,7 @@ impl Model {
         self.images.clear();
         self.materials.iter_mut().for_each(|m| {
             m.base_color_texture = None;
+            m.variant_images.clear();
             m.metallic_roughness_texture = None;
             m.occlusion_texture = None;
             m.normal_texture = None;
@@ -293,6 +297,9 @@ pub struct Material {
     pub base_color: [f32; 4],
     /// Texture that is multiplied by the factor.
     pub base_color_texture: Option<Texture>,
+    /// Image of the base colour texture per variant, as indices into [`Model::images`], all of one size; empty if the
+    /// image is the same in all variants.
+    pub variant_images: Vec<usize>,
     /// Metallic factor, 0..1, multiplied by the blue channel of the metallic-roughness texture.
     pub metallic: f32,
     /// Roughness factor, 0..1, multiplied by the green channel of the metallic-roughness texture.
@@ -349,6 +356,7 @@ impl Default for Material {
             name: String::new(),
             base_color: [1.0; 4],
             base_color_texture: None,
+            variant_images: Vec::new(),
             metallic: 1.0,
             roughness: 1.0,
             metallic_roughness_texture: None,

@@ -8,7 +8,7 @@ use miette::NamedSource;
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::identifier_case::{constant, has_words, member, type_name, wgsl_member};
-use crate::manifest::entry::At;
+use crate::manifest::entry::{At, BASE};
 
 /// A kind of model members that have constants in generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,9 @@ pub const MORPHS: NameKind = NameKind { module: "morphs", noun: "morph target", 
 /// Parts of the mesh.
 pub const PARTS: NameKind = NameKind { module: "parts", noun: "part", wgsl: Some("part") };
 
+/// Variants of the textures.
+pub const VARIANTS: NameKind = NameKind { module: "variants", noun: "variant", wgsl: Some("variant") };
+
 /// Names of a model and its members, with their locations in the manifest.
 #[derive(Clone, Debug)]
 pub struct ModelNames<'a> {
@@ -52,6 +55,16 @@ impl<'a> ModelNames<'a> {
             if !self.members.iter().any(|(k, name, _)| *k == kind && name == value) {
                 self.members.push((kind, value, Some(span.clone())));
             }
+        }
+    }
+}
+
+impl<'a> ModelNames<'a> {
+    /// Adds the variants of the manifest and, if there are any, the look of the model itself.
+    pub fn add_variants(&mut self, mut names: impl Iterator<Item = &'a At<String>>) {
+        if let Some(first) = names.next() {
+            self.members.push((&VARIANTS, BASE, None));
+            self.add(&VARIANTS, std::iter::once(first).chain(names));
         }
     }
 }

@@ -26,6 +26,7 @@ fn main() -> std::process::ExitCode {
         test!(preview_draws_one_or_two_encodings, GPU),
         test!(sequences_draw_crossfades_and_layers, GPU),
         test!(unknown_model_is_an_error),
+        test!(variants_change_the_picture, GPU),
         test!(view_draws_bones_masks_and_the_source, GPU),
         test!(view_of_a_gltf_file_needs_no_manifest, GPU),
     ])
@@ -215,6 +216,27 @@ fn hidden_parts_and_coarse_lods_change_the_picture() {
         let error = preview(&manifest(), "soldier", &options).expect_err(message).to_string();
         assert!(error.contains(message), "{error}");
     }
+}
+
+fn variants_change_the_picture() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let soldier = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/soldier.glb");
+    std::fs::copy(soldier, folder.path().join("soldier.glb")).expect("writable");
+    let green = image::RgbImage::from_pixel(512, 512, image::Rgb([0, 200, 0]));
+    green.save(folder.path().join("green.png")).expect("writable");
+    let text = "[[model]]\nname = \"soldier\"\npath = \"soldier.glb\"\nclips = { idle = {} }\n\
+                variants = { guard = { Uniform = \"green.png\" } }\n";
+    let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).expect("a manifest");
+    let drawn = |variant: Option<&str>| {
+        let options = SheetOptions { variant: variant.map(str::to_owned), ..Default::default() };
+        preview(&manifest, "soldier", &options).map(|preview| preview.sheets[0].pixels().to_vec())
+    };
+    let greens = |pixels: &[[u8; 3]]| pixels.iter().filter(|[r, g, b]| *g > 40 && g / 2 > *r.max(b)).count();
+    let [own, base, guard] = [None, Some("base"), Some("guard")].map(|variant| drawn(variant).expect("a sheet"));
+    assert!(own == base && greens(&own) < 100, "{}", greens(&own));
+    assert!(greens(&guard) > 1000, "{}", greens(&guard));
+    let error = drawn(Some("gaurd")).expect_err("an unknown variant").to_string();
+    assert!(error.contains("did you mean `guard`?"), "{error}");
 }
 
 fn many_clips_are_split_into_several_sheets() {

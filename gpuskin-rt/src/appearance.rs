@@ -1,12 +1,11 @@
-//! Appearance of an instance: tint, hidden parts and custom data, 16 bytes next to its record. CPU
-//! reference of `shaders/appearance.wgsl`.
+//! Appearance of an instance: tint, hidden parts, custom data and variant, in the words of its place and playback
+//! records. CPU reference of `shaders/appearance.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::bit_fields::INVISIBLE;
 
-/// Appearance of an instance, as the shaders read it: one vertex attribute of four words, stepped
-/// per instance.
+/// Appearance of an instance, as the shaders read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Appearance {
@@ -18,6 +17,9 @@ pub struct Appearance {
     pub hidden: u32,
     /// Custom data for the game's own shaders.
     pub custom: [u32; 2],
+    /// Variant of the model's materials: [`ModelVariant::index`](crate::ModelVariant::index), 0..=255. 0 is the model's own
+    /// look, as is a variant that the model does not have.
+    pub variant: u32,
 }
 
 impl Appearance {
@@ -54,7 +56,7 @@ impl Appearance {
 impl Default for Appearance {
     /// White tint, every part visible.
     fn default() -> Self {
-        Self { tint: [255; 4], hidden: 0, custom: [0; 2] }
+        Self { tint: [255; 4], hidden: 0, custom: [0; 2], variant: 0 }
     }
 }
 

@@ -81,6 +81,8 @@ bit_fields! {
     FADE_CURVE, "fade_curve": 0, 2;
     /// Last half-word of a playback record: the instance is paused.
     PAUSED, "paused": 2, 1;
+    /// Last half-word of a playback record: number of the variant of the model's materials.
+    MODEL_VARIANT, "model_variant": 7, 8;
     /// Word 4 of a layer: index of the mask plus 1.
     MASK, "mask": 16, 9;
     /// Word 4 of a layer: curve of the weight.
@@ -117,7 +119,7 @@ mod tests {
         for word in [
             &[CLIP, ONCE, PING_PONG, LAYER_SET_LOW][..],
             &[CLIP, ONCE, PING_PONG, MASK, WEIGHT_CURVE],
-            &[FADE_CURVE, PAUSED, LAYER_SET_HIGH],
+            &[FADE_CURVE, PAUSED, LAYER_SET_HIGH, MODEL_VARIANT],
             &[FADE_CURVE, PAUSED, FADE_OUT],
             &[RATE, RATE_SHIFT, RATE_SIGN],
             &[FADING_RATE, FADING_RATE_SHIFT, FADING_RATE_SIGN],

@@ -58,6 +58,8 @@ pub struct FieldDescriptor<M> {
     pub turn: f32,
     /// End colours of the random tint, which is multiplied with the base colour: linear RGBA, 0..1.
     pub tints: [[f32; 4]; 2],
+    /// Whether each instance has a random variant of the model; otherwise all have the model's own look.
+    pub random_variants: bool,
     /// Seed of all random values.
     pub seed: u32,
     /// Clips that the instances loop, at most [`MAX_FIELD_CLIPS`]; the model's first clip if the
@@ -112,6 +114,7 @@ impl<M> Default for FieldDescriptor<M> {
             scale: [0.8, 1.2],
             turn: core::f32::consts::PI,
             tints: [[1.0; 4]; 2],
+            random_variants: false,
             seed: 0,
             clips: Vec::new(),
             patches: 0.0,
@@ -167,8 +170,8 @@ pub struct FieldUniform {
     pub gusts: f32,
     /// Word 12 of an instance record in which the gust's clip is the fading clip.
     pub gust: u32,
-    /// Unused, zero.
-    pub reserved: u32,
+    /// Number of variants to choose from at random; 0 for the model's own look.
+    pub variants: u32,
     /// Travel of the wind per second along x, then z, in periods of 256 cells, 32.32 fixed point:
     /// two's complement, upper word first.
     pub travel: [u32; 4],
@@ -229,6 +232,7 @@ impl FieldUniform {
             scatter: share(positive(descriptor.scatter).into()),
             tints: descriptor.tints.map(packed_tint),
             patches: of_a_metre(descriptor.patches),
+            variants: if descriptor.random_variants { meta.variants.len() as u32 } else { 0 },
             clips,
             ..Self::zeroed()
         };
@@ -290,7 +294,12 @@ impl FieldUniform {
         let share = lot(hash, 8) >> 24;
         let [a, b] = self.tints;
         let mixed = |i: usize| (u32::from(a[i]) * (255 - share) + u32::from(b[i]) * share) / 255;
-        Appearance { tint: [0, 1, 2, 3].map(|i| mixed(i) as u8), hidden: 0, custom: [hash, 0] }
+        Appearance {
+            tint: [0, 1, 2, 3].map(|i| mixed(i) as u8),
+            hidden: 0,
+            custom: [hash, 0],
+            variant: of(lot(hash, 9), self.variants),
+        }
     }
 
     fn hash(&self, number: u32) -> u32 {
@@ -329,7 +338,7 @@ fn of(a: u32, b: u32) -> u32 {
 }
 
 /// CPU reference of `gpuskin_hash`.
-fn hash(number: u32) -> u32 {
+pub(crate) fn hash(number: u32) -> u32 {
     let x = (number ^ number >> 16).wrapping_mul(0x7feb_352d);
     let x = (x ^ x >> 15).wrapping_mul(0x846c_a68b);
     x ^ x >> 16

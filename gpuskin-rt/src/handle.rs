@@ -1,4 +1,4 @@
-//! Typed handles, which generated code names: models, clips, bones, events, masks, morph targets and parts. The
+//! Typed handles, which generated code names: models, clips, bones, events, masks, morph targets, parts and variants. The
 //! compiler checks that a handle belongs to the right model.
 
 use core::fmt;
@@ -81,6 +81,30 @@ handles! {
     Morph(u16): #[doc(hidden)] "into [`Metadata::morphs`](crate::Metadata::morphs)";
     /// A part of model `M`, which an instance can hide: `parts::SOLDIER_SWORD`.
     Part(u8): #[doc(hidden)] "into [`Metadata::parts`](crate::Metadata::parts)";
+    /// A variant of model `M`, which changes base colour textures: `variants::SOLDIER_VETERAN`.
+    ModelVariant(u8): "in the order of the manifest from 1 up; 0 is the model's own look";
+}
+
+impl<M> ModelVariant<M> {
+    /// The model's own look.
+    pub const BASE: Self = Self::new(0);
+}
+
+impl<M: BakedModel> ModelVariant<M> {
+    /// Returns a random variant of the model, the same for the same number on every device.
+    /// [`Metadata::random_variant`](crate::Metadata::random_variant) does this for models that are loaded at run time.
+    ///
+    /// `number`: any number of the character that the game keeps, such as its entity.
+    ///
+    /// ```
+    /// # use gpuskin_rt::{BakedModel, Instance, ModelVariant};
+    /// fn soldier<Soldier: BakedModel>(entity: u32) -> Instance<Soldier> {
+    ///     Instance::at([0.0; 3]).variant(ModelVariant::random(entity))
+    /// }
+    /// ```
+    pub fn random(number: u32) -> Self {
+        M::MODEL.meta.random_variant(number)
+    }
 }
 
 impl<M: BakedModel> Clip<M> {

@@ -7,7 +7,7 @@ use glam::Quat;
 use crate::appearance::packed_tint;
 use crate::playback::Repeat;
 use crate::transition::{Offset, Start};
-use crate::{Appearance, Clip, InstanceRecord, Metadata, Motion, Part, Time, Transform};
+use crate::{Appearance, Clip, InstanceRecord, Metadata, ModelVariant, Motion, Part, Time, Transform};
 
 /// An instance of a crowd before it is spawned: transform, playback and appearance.
 ///
@@ -132,6 +132,12 @@ impl<M> Instance<M> {
     /// `gpuskin_appearance(input.appearance).custom`.
     pub fn custom(mut self, words: [u32; 2]) -> Self {
         self.appearance.custom = words;
+        self
+    }
+
+    /// Sets the variant of the model's materials.
+    pub fn variant(mut self, variant: ModelVariant<M>) -> Self {
+        self.appearance.variant = variant.index().into();
         self
     }
 

@@ -206,7 +206,7 @@ impl Layer {
     }
 
     fn words(&self) -> [u32; 12] {
-        let w = self.playing.played([0; 2]);
+        let w = self.playing.played(([0; 2], 0));
         // In place of the number of the layer set, which is 0.
         let [mask, curve, fade_out] = [self.mask, self.weight.curve.to_bits(), self.fade_out.0].map(u32::from);
         let clip = w[4] | MASK.word(mask) | WEIGHT_CURVE.word(curve);

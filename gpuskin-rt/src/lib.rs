@@ -61,7 +61,7 @@
 //! | fade between clips, play clips on parts of the body | [`Crowd::play`], [`Crowd::play_layer`], [`Transition`] |
 //! | pose bones from the game: ragdolls, inverse kinematics | [`Crowd::set_live_bones`], [`LiveBones`] |
 //! | attach props to bones | [`Crowd::attach`], [`Attachment`] |
-//! | tint, hide, custom shader data | [`Appearance`], [`Crowd::set_tint`] |
+//! | tint, hide, custom shader data, variants of textures | [`Appearance`], [`Crowd::set_tint`], [`ModelVariant`] |
 //! | grass and other large fields | [`Field`], [`FieldDescriptor`] |
 //! | footsteps and other events | [`Crowd::events`], [`ClipInfo::events_between`] |
 //! | bone positions on the CPU | [`Sockets`], [`ClipInfo::root_displacement`] |
@@ -148,7 +148,7 @@ pub use environment::Environment;
 pub use event_queue::{EventQueue, FiredEvent, FiredEventKind};
 pub use field::{FieldDescriptor, Wind};
 pub use files::{FileError, provide_file, set_asset_folder};
-pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, Morph, Part};
+pub use handle::{BakedModel, Bone, Clip, Dynamic, Event, Mask, ModelVariant, Morph, Part};
 pub use instance::Instance;
 pub use layers::{LayerSet, LiveBones};
 #[cfg(feature = "wgpu")]
@@ -186,14 +186,14 @@ use model::{AnimationTexture, ByteRange, ClipEvent, Data, MAX_LODS, Normals, Pay
 #[cfg(feature = "wgpu")]
 use model::{IndexRange, MeshPart};
 #[cfg(feature = "dynamic")]
-use model::{MAX_EVENTS, MAX_LAYERS, MAX_MASKS, MAX_PARTS, MeshInfo, RootMotion};
+use model::{MAX_EVENTS, MAX_LAYERS, MAX_MASKS, MAX_PARTS, MAX_VARIANTS, MeshInfo, RootMotion};
 use playback::{ClipRecord, FramePair, HeldFrames};
 use record::PoseBlend;
 use skin_matrix::Affine3;
 use vertex::{Packing, VertexFormat, VertexRange};
 
 /// Includes the generated code of the baked models: modules `models`, `clips` and `bones`;
-/// `events`, `masks` and `parts` if there are any; and `wgsl`, which holds the same indices as WGSL
+/// `events`, `masks`, `morphs`, `parts` and `variants` if there are any; and `wgsl`, which holds the same indices as WGSL
 /// constants.
 ///
 /// | call | includes |

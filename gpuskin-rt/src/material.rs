@@ -17,6 +17,9 @@ pub struct Material {
     /// Base colour and alpha; sRGB.
     #[doc(hidden)]
     pub base_color_texture: Option<MaterialTexture>,
+    /// Layer of the base colour texture per variant of the model; empty if the texture has one layer for all.
+    #[doc(hidden)]
+    pub variant_layers: List<u8>,
     /// Metallic factor, 0..1, multiplied with the blue channel of [`Material::orm_texture`].
     pub metallic: f32,
     /// Roughness factor, 0..1, multiplied with the green channel of [`Material::orm_texture`].
@@ -86,6 +89,23 @@ impl Material {
         !self.unlit && self.emissive.iter().any(|c| *c > 0.0)
     }
 
+    /// Returns whether the base colour texture has a layer per look of the material.
+    #[doc(hidden)]
+    pub fn has_layers(&self) -> bool {
+        !self.variant_layers.is_empty()
+    }
+
+    /// Returns whether textures have the layers that the material uses, and no others. `layers`: number of layers of a
+    /// texture.
+    #[cfg(any(feature = "wgpu", feature = "dynamic"))]
+    pub(crate) fn layers_are_sound(&self, layers: impl Fn(&MaterialTexture) -> u32) -> bool {
+        let count = self.base_color_texture.as_ref().map_or(1, &layers);
+        let others = [&self.orm_texture, &self.normal_texture, &self.emissive_texture, &self.specular_texture];
+        let mut others = others.into_iter().chain([&self.clearcoat_texture]).flatten();
+        let exist = self.variant_layers.iter().all(|layer| u32::from(*layer) < count);
+        (count > 1) == self.has_layers() && exist && others.all(|texture| layers(texture) == 1)
+    }
+
     /// Returns all textures of the material.
     #[doc(hidden)]
     pub fn textures(&self) -> impl Iterator<Item = &MaterialTexture> {
@@ -128,6 +148,8 @@ pub struct ColorTexture {
     pub height: u32,
     /// Number of mip levels, each half the size of the one before, rounded down.
     pub levels: u32,
+    /// Number of array layers, at least 1; more only for base colours that differ between variants of the model.
+    pub layers: u32,
     /// Whether red, green and blue are sRGB, which samplers convert to linear; otherwise they are
     /// linear.
     pub srgb: bool,
@@ -140,6 +162,11 @@ impl ColorTexture {
     /// Returns width and height of a mip level, texels.
     pub fn level_size(&self, level: u32) -> [u32; 2] {
         [self.width, self.height].map(|side| side.checked_shr(level).unwrap_or(0).max(1))
+    }
+
+    /// Returns the size of a mip level in a format, all layers together, bytes.
+    pub fn level_bytes(&self, format: ColorFormat, level: u32) -> u64 {
+        format.image_bytes(self.level_size(level)).saturating_mul(self.layers.into())
     }
 }
 
@@ -330,7 +357,7 @@ mod tests {
     #[test]
     fn mip_levels_end_at_one_texel() {
         let formats = vec![].into();
-        let texture = ColorTexture { width: 20, height: 3, levels: 5, srgb: true, formats };
+        let texture = ColorTexture { width: 20, height: 3, levels: 5, layers: 1, srgb: true, formats };
         assert_eq!(
             [0, 1, 2, 4, 5, 40].map(|l| texture.level_size(l)),
             [[20, 3], [10, 1], [5, 1], [1, 1], [1, 1], [1, 1]]

@@ -22,6 +22,8 @@ pub const MAX_LAYERS: u32 = 256;
 pub const MAX_CLIPS: usize = 1 << 14;
 /// Greatest number of parts per model: an instance has one bit per part.
 pub const MAX_PARTS: usize = 16;
+/// Greatest number of variants per model, its own look included: an instance has one byte for its variant.
+pub const MAX_VARIANTS: usize = 256;
 /// Greatest number of masks per model: a mask index is one byte.
 pub const MAX_MASKS: usize = 255;
 /// Greatest number of levels of detail per model, including LOD 0.
@@ -159,6 +161,10 @@ pub struct Metadata {
     /// [`MAX_PARTS`].
     #[doc(hidden)]
     pub parts: List<Str>,
+    /// Names of the variants of the materials: `base`, then those of the manifest in its order; at most
+    /// [`MAX_VARIANTS`]. Empty if the model has only its own look.
+    #[doc(hidden)]
+    pub variants: List<Str>,
     /// Vertices, indices and levels of detail.
     #[doc(hidden)]
     pub mesh: MeshInfo,

@@ -22,7 +22,7 @@
 //! | 5 | progress of the crossfade at the start time: 16 bits, 65535 is complete; progress per second: 11 bits, left shift 5 bits |
 //! | 6 | first fading clip: clip 14 bits, once, ping-pong; rate 10 bits, left shift 5 bits, sign 1 bit |
 //! | 7 | its phase at the start time: 16 bits; weight of the second fading clip in the mix of both: 16 bits |
-//! | 8-9 | second fading clip, same layout; last half-word: curve of the crossfade 2 bits, whether the instance is paused 1 bit, number of the layer set: upper 4 bits |
+//! | 8-9 | second fading clip, same layout; last half-word: curve of the crossfade 2 bits, whether the instance is paused 1 bit, number of the layer set: upper 4 bits, variant 8 bits: of the [`Appearance`](crate::Appearance) |
 //! | 10-11 | custom words: of the [`Appearance`](crate::Appearance) |
 //!
 //! An interrupted crossfade continues from the current blend: its two clips become the fading clips
@@ -33,7 +33,8 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
 use crate::bit_fields::{
-    CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, LAYER_SET_HIGH, LAYER_SET_LOW, ONCE, PAUSED, PING_PONG, RATE,
+    CLIP, FADE_CURVE, FADE_RATE, FADING_RATE, LAYER_SET_HIGH, LAYER_SET_LOW, MODEL_VARIANT, ONCE, PAUSED, PING_PONG,
+    RATE,
 };
 use crate::playback::{Repeat, clamped_offset, cycle_phase, frame_pair, rate};
 use crate::transform::{packed_rotation, unpacked_rotation};
@@ -92,7 +93,8 @@ impl PlaceRecord {
 
     /// Returns the appearance, with the words of what the instance plays.
     pub(crate) fn appearance(&self, playback: &PlaybackRecord) -> crate::Appearance {
-        crate::Appearance { tint: self.tint, hidden: self.hidden, custom: [playback[10], playback[11]] }
+        let (custom, variant) = played_appearance(playback);
+        crate::Appearance { tint: self.tint, hidden: self.hidden, custom, variant }
     }
 
     pub(crate) fn set_appearance(&mut self, appearance: &crate::Appearance) {
@@ -103,6 +105,12 @@ impl PlaceRecord {
 /// Clips of an instance, as the shaders read them: an [`InstanceRecord`] without its transform, then
 /// the custom words of its appearance.
 pub(crate) type PlaybackRecord = [u32; 12];
+
+/// Returns the parts of an appearance that a playback record has: the custom words, and the number of the variant.
+#[cfg(any(feature = "wgpu", test))]
+pub(crate) fn played_appearance(playback: &PlaybackRecord) -> ([u32; 2], u32) {
+    ([playback[10], playback[11]], MODEL_VARIANT.of(playback[9] >> 16))
+}
 
 /// Returns the number of the layer set in a playback record; 0: none.
 #[cfg(feature = "wgpu")]
@@ -199,7 +207,7 @@ impl InstanceRecord {
         }
     }
 
-    /// Makes a record from a transform and what the instance plays.
+    /// Makes a record from a transform and what the instance plays, without the words of its appearance.
     pub(crate) fn new(Transform { translation, scale, rotation }: Transform, playback: PlaybackRecord) -> Self {
         let [start, start_fraction, rate, offset, clip, fade, a, b, c, d, ..] = playback;
         Self {
@@ -211,15 +219,16 @@ impl InstanceRecord {
             offset,
             clip,
             fade: bytemuck::cast(fade),
-            sources: bytemuck::cast([a, b, c, d]),
+            sources: bytemuck::cast([a, b, c, d & !(MODEL_VARIANT.mask() << 16)]),
         }
     }
 
-    /// Returns what the instance plays, with the custom words of its appearance.
-    pub(crate) fn played(self, custom: [u32; 2]) -> PlaybackRecord {
+    /// Returns what the instance plays, with the custom words and the variant of its appearance.
+    pub(crate) fn played(self, (custom, variant): ([u32; 2], u32)) -> PlaybackRecord {
         let Self { start, rate, offset, clip, fade, sources, .. } = self;
         let [a, b, c, d]: [u32; 4] = bytemuck::cast(sources);
-        [start[0], start[1], rate, offset, clip, bytemuck::cast(fade), a, b, c, d, custom[0], custom[1]]
+        let last = d & !(MODEL_VARIANT.mask() << 16) | MODEL_VARIANT.word(variant) << 16;
+        [start[0], start[1], rate, offset, clip, bytemuck::cast(fade), a, b, c, last, custom[0], custom[1]]
     }
 
     /// Returns the transform.

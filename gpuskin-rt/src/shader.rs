@@ -36,6 +36,9 @@ pub struct Variant {
     /// Whether morph targets move vertices.
     #[doc(hidden)]
     pub morphs: MorphUse,
+    /// Whether instances have variants of the model's materials.
+    #[doc(hidden)]
+    pub model_variants: bool,
 }
 
 /// Use of the deltas of morph targets in a shader.
@@ -58,12 +61,18 @@ impl Variant {
         let Metadata { encoding, normals, .. } = *meta;
         let clip_texture = meta.clips.len() > UNIFORM_CLIPS && !encoding.needs_compute();
         let morphs = if meta.mesh.morphs.len > 0 { MorphUse::Applied } else { MorphUse::None };
-        Self { encoding, array, vertex: meta.mesh.format, normals, previous_transforms: false, clip_texture, morphs }
+        let (vertex, model_variants) = (meta.mesh.format, !meta.variants.is_empty());
+        Self { encoding, array, vertex, normals, previous_transforms: false, clip_texture, morphs, model_variants }
     }
 
     /// Returns whether vertices have tangents. Without them, the tangent of `gpuskin_skin_vertex` has no meaning.
     pub const fn has_tangents(self) -> bool {
         self.vertex.tangent
+    }
+
+    /// Returns whether `gpuskin_variant_of` exists: the model has variants.
+    pub const fn has_variants(self) -> bool {
+        self.model_variants
     }
 
     /// Returns whether `GpuskinInput` has the index of the vertex, `@builtin(vertex_index) vertex: u32`, because morph
@@ -98,8 +107,8 @@ impl Variant {
         (packing == Packing::Static) == self.encoding.is_vertex() && tangents && bones_only
     }
 
-    /// Returns all variants, except that plain normals, transforms of the previous frame, clip textures and morph
-    /// targets occur with one or two vertex layouts only, and colours with one bone encoding and one vertex encoding only: they affect
+    /// Returns all variants, except that plain normals, transforms of the previous frame, clip textures, morph
+    /// targets and variants of materials occur with one or two vertex layouts only, and colours with one bone encoding and one vertex encoding only: they affect
     /// no other code.
     #[doc(hidden)]
     pub fn all() -> impl Iterator<Item = Self> {
@@ -111,6 +120,7 @@ impl Variant {
             previous_transforms: false,
             clip_texture: false,
             morphs: MorphUse::None,
+            model_variants: false,
         };
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8];
         let formats = packings.into_iter().flat_map(|packing| {
@@ -144,7 +154,11 @@ impl Variant {
             let bones = Encoding::ALL.into_iter().filter(|encoding| !encoding.is_vertex());
             bones.map(move |encoding| Self { morphs: MorphUse::Applied, ..plain(encoding, vertex) })
         });
-        let rest = plain_normals.chain(previous).chain(colored).chain(many_clips).chain(morphed);
+        let varied = [Packing::Narrow, Packing::Static].into_iter().flat_map(move |packing| {
+            let of = move |encoding| Self { model_variants: true, ..plain(encoding, of_packing(packing)) };
+            [Encoding::MatrixF16, Encoding::LocalPacked, Encoding::VatF16].into_iter().map(of)
+        });
+        let rest = plain_normals.chain(previous).chain(colored).chain(many_clips).chain(morphed).chain(varied);
         all.chain(rest).filter(|variant| variant.is_sound())
     }
 
@@ -415,6 +429,41 @@ impl InstanceSource {
 }
 
 fn text(variant: Variant, group: u32, instances: InstanceSource) -> String {
+    let mut text = skinning(variant, group, instances);
+    if variant.model_variants {
+        text.push('\n');
+        text.push_str(match instances {
+            InstanceSource::Field => include_str!("../shaders/variant_field.wgsl"),
+            InstanceSource::Batch => include_str!("../shaders/variant_batch.wgsl"),
+            _ if variant.encoding.needs_compute() => include_str!("../shaders/variant_list.wgsl"),
+            _ => include_str!("../shaders/variant_attributes.wgsl"),
+        });
+    }
+    text
+}
+
+/// Returns [`text`] in group 1 for a shader of the renderer. `layers`: whether the base colour texture of the surface has
+/// layers.
+fn drawn_text(variant: Variant, instances: InstanceSource, layers: bool) -> String {
+    let model_variants = variant.model_variants && layers;
+    let mut text = text(Variant { model_variants, ..variant }, 1, instances);
+    if layers && !model_variants {
+        text.push('\n');
+        text.push_str(include_str!("../shaders/variant_none.wgsl"));
+    }
+    text
+}
+
+/// Returns the module with the base colour texture of a surface.
+fn base_color(layers: bool) -> &'static str {
+    match layers {
+        true => include_str!("../shaders/base_color_layers.wgsl"),
+        false => include_str!("../shaders/base_color_plain.wgsl"),
+    }
+}
+
+/// Returns all functions except `gpuskin_variant_of`.
+fn skinning(variant: Variant, group: u32, instances: InstanceSource) -> String {
     let mut text = interface(variant, group, instances);
     text.push_str(&color_word(variant.vertex));
     text.push('\n');
@@ -428,20 +477,24 @@ fn text(variant: Variant, group: u32, instances: InstanceSource) -> String {
 
 /// Returns the renderer's own shader: [`source`] in group 1, and its entry points.
 pub fn crowd(variant: Variant) -> String {
-    drawn(variant, InstanceSource::Records)
+    drawn(variant, InstanceSource::Records, variant.model_variants)
 }
 
-/// Returns the renderer's own shader for an instance source.
-pub(crate) fn drawn(variant: Variant, instances: InstanceSource) -> String {
-    text(variant, 1, instances) + "\n" + include_str!("../shaders/crowd.wgsl")
+/// Returns the renderer's own shader for an instance source. `layers`: whether the base colour texture of the surface
+/// has layers.
+pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool) -> String {
+    let interface = match layers {
+        true => include_str!("../shaders/diffuse_layers.wgsl"),
+        false => include_str!("../shaders/diffuse_plain.wgsl"),
+    };
+    let own = drawn_text(variant, instances, layers);
+    [&own, interface, base_color(layers), include_str!("../shaders/crowd.wgsl")].join("\n")
 }
 
-/// Returns a shader of the renderer with entry points for blended surfaces. `full`: whether it is the
-/// metallic-roughness material.
+/// Returns a shader of the renderer with entry points for blended surfaces.
 #[cfg(any(feature = "wgpu", test))]
-pub(crate) fn blended(text: String, full: bool) -> String {
-    let texel = if full { "" } else { include_str!("../shaders/blended_diffuse.wgsl") };
-    text + texel + "\n" + include_str!("../shaders/blended.wgsl")
+pub(crate) fn blended(text: String) -> String {
+    text + "\n" + include_str!("../shaders/blended.wgsl")
 }
 
 /// Returns the shader that reads vertices back: [`source`] in group 1, and its entry points.

@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                204, 106, 121, 17, 80, 176, 11, 112, 174, 80, 45, 210, 244, 208, 124, 82,
+                30, 133, 213, 2, 99, 60, 146, 223, 148, 210, 141, 110, 124, 91, 62, 217,
             ],
-            format_version: 10,
+            format_version: 11,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -209,6 +209,7 @@ pub mod models {
             ),
             morphs: Borrowed(&[]),
             parts: Borrowed(&[Borrowed("pole")]),
+            variants: Borrowed(&[]),
             mesh: MeshInfo {
                 format: VertexFormat {
                     packing: Packing::Narrow,
@@ -247,6 +248,7 @@ pub mod models {
                         name: Borrowed("wood"),
                         base_color: [0.5, 0.25, 0.125, 1.0],
                         base_color_texture: None,
+                        variant_layers: Borrowed(&[]),
                         metallic: 1.0,
                         roughness: 1.0,
                         occlusion_strength: 1.0,
@@ -281,7 +283,7 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/3c352949/anim-local-packed.ktx2"),
+                name: Borrowed("pole/ad65db5e/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 1532,
@@ -297,7 +299,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/3c352949/mesh.bin"),
+                name: Borrowed("pole/ad65db5e/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -310,10 +312,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            83, 199, 241, 231, 11, 91, 157, 169, 229, 141, 117, 212, 110,
-                            252, 200, 202,
+                            5, 113, 2, 9, 191, 146, 36, 203, 92, 159, 142, 210, 164, 74,
+                            4, 50,
                         ],
-                        format_version: 10,
+                        format_version: 11,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -505,6 +507,7 @@ pub mod models {
                         ),
                         morphs: Borrowed(&[]),
                         parts: Borrowed(&[Borrowed("pole")]),
+                        variants: Borrowed(&[]),
                         mesh: MeshInfo {
                             format: VertexFormat {
                                 packing: Packing::Narrow,
@@ -543,6 +546,7 @@ pub mod models {
                                     name: Borrowed("wood"),
                                     base_color: [0.5, 0.25, 0.125, 1.0],
                                     base_color_texture: None,
+                                    variant_layers: Borrowed(&[]),
                                     metallic: 1.0,
                                     roughness: 1.0,
                                     occlusion_strength: 1.0,
@@ -577,7 +581,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/3c352949/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/ad65db5e/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2096,
@@ -593,7 +597,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/3c352949/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/ad65db5e/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,
@@ -657,7 +661,7 @@ pub mod parts {
     /// 4 triangles.
     pub const POLE_POLE: Part<models::Pole> = Part::new(0);
 }
-/// Indices of clips, bones, masks and parts as WGSL constants, for a game's own shaders.
+/// Indices of clips, bones, masks, parts and variants as WGSL constants, for a game's own shaders.
 #[allow(dead_code, clippy::all, clippy::pedantic)]
 pub mod wgsl {
     /// WGSL constants of [`Pole`](super::models::Pole).

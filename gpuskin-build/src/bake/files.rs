@@ -72,6 +72,7 @@ pub(super) fn write(
         masks: model.masks.iter().map(|mask| mask_info(model, mask)).collect(),
         morphs: model.morph_tracks.iter().map(morph_info).collect(),
         parts: names(&model.parts),
+        variants: names(&model.variants),
         mesh: mesh_info,
         materials: materials.clone().into(),
         textures: textures.iter().map(|texture| texture.info.clone()).collect(),

@@ -189,6 +189,7 @@ fn names<'a>(
     names.members.extend(events.map(|name| (&EVENTS, name, spans.get(name).cloned())));
     names.add(&MASKS, entry.masks.iter().map(|mask| &mask.name));
     names.add(&PARTS, entry.parts.iter().map(|part| &part.name));
+    names.add_variants(entry.variants.iter().map(|variant| &variant.name));
     names
 }
 

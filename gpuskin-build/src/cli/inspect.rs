@@ -326,7 +326,10 @@ fn model(meta: &Metadata, header: &Header) -> String {
         for (index, texture) in meta.textures.iter().enumerate() {
             textures.row([
                 format!("color-{index}"),
-                format!("{} x {}", texture.width, texture.height),
+                match texture.layers {
+                    1 => format!("{} x {}", texture.width, texture.height),
+                    layers => format!("{} x {} x {layers}", texture.width, texture.height),
+                },
                 texture.levels.to_string(),
                 if texture.srgb { "sRGB" } else { "linear" }.to_owned(),
                 texture.formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(", "),

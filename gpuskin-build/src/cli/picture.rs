@@ -11,6 +11,7 @@ pub(super) const CAMERA: Flag = option(
      90,0 the model's left side [default: 36,17]",
 );
 pub(super) const HIDE: Flag = option("hide", "PART,...", "draw the model without these parts");
+pub(super) const VARIANT: Flag = option("variant", "NAME", "draw a variant of [model.variants]");
 pub(super) const LOD: Flag = option("lod", "N", "draw level of detail N; 0 is the finest [default: 0]");
 
 /// Sides of a model that `--camera` accepts, as yaw and pitch in degrees.
@@ -27,6 +28,7 @@ const SIDES: [(&str, [f32; 2]); 6] = [
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "used only with the feature `gpu`"))]
 pub(super) struct PictureArgs {
     hidden_parts: Vec<String>,
+    variant: Option<String>,
     lod: usize,
     /// Yaw and pitch in degrees.
     camera: Option<[f32; 2]>,
@@ -41,7 +43,8 @@ impl PictureArgs {
             })?,
         };
         let camera = args.text("camera")?.map(camera).transpose()?;
-        Ok(Self { hidden_parts: names(args, "hide")?, lod, camera })
+        let variant = args.text("variant")?.map(str::to_owned);
+        Ok(Self { hidden_parts: names(args, "hide")?, variant, lod, camera })
     }
 
     /// Returns the options of a picture of all clips.
@@ -51,7 +54,8 @@ impl PictureArgs {
 
         let orbit = |[yaw, pitch]: [f32; 2]| Orbit { yaw: yaw.to_radians(), pitch: pitch.to_radians() };
         let camera = self.camera.map(orbit).unwrap_or_default();
-        SheetOptions { hidden_parts: self.hidden_parts, lod: self.lod, camera, ..Default::default() }
+        let Self { hidden_parts, variant, lod, .. } = self;
+        SheetOptions { hidden_parts, variant, lod, camera, ..Default::default() }
     }
 }
 

@@ -8,7 +8,7 @@ use gpuskin_rt::internals::Encoding;
 
 use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
 use super::outcome::{CommandOutput, Failure, load};
-use super::picture::{CAMERA, HIDE, LOD, PictureArgs, names, need_gpu};
+use super::picture::{CAMERA, HIDE, LOD, PictureArgs, VARIANT, names, need_gpu};
 use crate::manifest::Manifest;
 
 pub(super) const COMMAND: Command = Command {
@@ -23,6 +23,7 @@ pub(super) const COMMAND: Command = Command {
         option("clips", "A,B,...", "draw these clips instead of all"),
         CAMERA,
         HIDE,
+        VARIANT,
         LOD,
         option(
             "encoding",

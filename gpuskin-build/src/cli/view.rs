@@ -6,7 +6,7 @@ use gpuskin_rt::internals::Encoding;
 
 use super::args::{Args, Command, option};
 use super::outcome::{CommandOutput, Failure, load};
-use super::picture::{CAMERA, HIDE, LOD, PictureArgs, names, need_gpu};
+use super::picture::{CAMERA, HIDE, LOD, PictureArgs, VARIANT, names, need_gpu};
 use crate::analysis::Analysis;
 #[cfg(not(feature = "view"))]
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
@@ -25,6 +25,7 @@ pub(super) const COMMAND: Command = Command {
         option("speed", "FACTOR", "speed of the clip in the window [default: 1]"),
         CAMERA,
         HIDE,
+        VARIANT,
         LOD,
         option(
             "show",

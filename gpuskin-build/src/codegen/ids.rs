@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::format::{filled, items, type_ident, value_ident};
 use crate::bake::baked_model::BakedModel;
 use crate::identifier_case::{constant, member, wgsl_member};
-use crate::name_collisions::{BONES, CLIPS, EVENTS, MASKS, MORPHS, NameKind, PARTS};
+use crate::name_collisions::{BONES, CLIPS, EVENTS, MASKS, MORPHS, NameKind, PARTS, VARIANTS};
 use crate::units::length;
 
 /// A generated module of constants.
@@ -29,7 +29,7 @@ struct Module {
     of: fn(&Metadata) -> Vec<(&str, String)>,
 }
 
-const MODULES: [Module; 6] = [
+const MODULES: [Module; 7] = [
     Module { kind: &CLIPS, ty: "Clip", doc: " Clips of the models.", always: true, of: clips },
     Module { kind: &BONES, ty: "Bone", doc: " Bones of the models.", always: true, of: bones },
     Module { kind: &EVENTS, ty: "Event", doc: " Events of the clips.", always: false, of: events },
@@ -42,6 +42,7 @@ const MODULES: [Module; 6] = [
         always: false,
         of: parts,
     },
+    Module { kind: &VARIANTS, ty: "ModelVariant", doc: " Variants of the textures.", always: false, of: variants },
 ];
 
 /// Constants of one model, one text per module.
@@ -144,7 +145,7 @@ pub(super) fn modules(models: &[&BakedModel], parts: &[&ModelConstants]) -> Stri
         text += &filled(head, ids.iter().map(|part| part.modules[at].as_str()));
     }
     let head = quote! {
-        #[doc = " Indices of clips, bones, masks and parts as WGSL constants, for a game's own shaders."]
+        #[doc = " Indices of clips, bones, masks, parts and variants as WGSL constants, for a game's own shaders."]
         #[allow(dead_code, clippy::all, clippy::pedantic)]
         pub mod wgsl {}
     };
@@ -201,6 +202,14 @@ fn masks(meta: &Metadata) -> Vec<(&str, String)> {
         format!(" {bones} of {} bones.", meta.bones.len())
     };
     meta.masks.iter().map(|mask| (&*mask.name, doc(mask))).collect()
+}
+
+fn variants(meta: &Metadata) -> Vec<(&str, String)> {
+    let doc = |(index, name): (usize, &str)| match index {
+        0 => " The model's own textures.".to_owned(),
+        _ => format!(" `{name}`."),
+    };
+    meta.variants().enumerate().map(|(index, name)| (name, doc((index, name)))).collect()
 }
 
 fn morphs(meta: &Metadata) -> Vec<(&str, String)> {

@@ -73,7 +73,7 @@ macro_rules! enums {
 structs! {
     Metadata {
         content_hash, format_version, name, encoding, texture, normals, clips, bones, events, masks, morphs, parts,
-        mesh, materials, textures, rest_bounds, bounds
+        variants, mesh, materials, textures, rest_bounds, bounds
     }
     AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range }
     ValueRange { min, extent }
@@ -97,13 +97,13 @@ structs! {
     VertexFormat { packing, tangent, color }
     VertexRange { position_min, position_extent, uv_min, uv_extent }
     Material {
-        name, base_color, base_color_texture, metallic, roughness, occlusion_strength, orm_texture, normal_scale,
+        name, base_color, base_color_texture, variant_layers, metallic, roughness, occlusion_strength, orm_texture, normal_scale,
         normal_texture, emissive, emissive_texture, ior, specular, specular_color, specular_texture, clearcoat,
         clearcoat_roughness, clearcoat_texture, double_sided,
         alpha_cutoff, alpha_blend, unlit
     }
     MaterialTexture { texture, wrap, nearest }
-    ColorTexture { width, height, levels, srgb, formats }
+    ColorTexture { width, height, levels, layers, srgb, formats }
     ByteRange { offset, len }
     Aabb { min, max }
 }

@@ -6,7 +6,7 @@ use super::mips::MipFilter;
 use crate::model::{Model, Texture};
 
 /// A texture to bake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedTexture {
     source: TexelSource,
     /// Meaning of its values.
@@ -14,24 +14,16 @@ pub struct PlannedTexture {
 }
 
 /// Source of texels, as indices into [`Model::images`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum TexelSource {
-    Image(usize),
+    /// Layers of one size; at least one.
+    Images(Vec<usize>),
     /// Red of the first image, green and blue of the second; 255 for a missing image.
-    Orm {
-        occlusion: Option<usize>,
-        metallic_roughness: Option<usize>,
-    },
+    Orm { occlusion: Option<usize>, metallic_roughness: Option<usize> },
     /// Red, green and blue of the first image, alpha of the second; 255 for a missing image.
-    Specular {
-        color: Option<usize>,
-        strength: Option<usize>,
-    },
+    Specular { color: Option<usize>, strength: Option<usize> },
     /// Red of the first image, green of the second; 255 for a missing image.
-    Coat {
-        strength: Option<usize>,
-        roughness: Option<usize>,
-    },
+    Coat { strength: Option<usize>, roughness: Option<usize> },
 }
 
 /// Returns the materials for the runtime, and the textures that they use.
@@ -43,15 +35,22 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             planned.len() - 1
         }) as u32
     };
-    let mut image = |texture: &Option<Texture>, kind| {
-        texture.as_ref().map(|t| sampled(t, place(PlannedTexture { source: TexelSource::Image(t.image), kind })))
+    let mut layered = |texture: &Option<Texture>, layers: Vec<usize>, kind| {
+        let layers = |image| if layers.is_empty() { vec![image] } else { layers };
+        texture
+            .as_ref()
+            .map(|t| sampled(t, place(PlannedTexture { source: TexelSource::Images(layers(t.image)), kind })))
     };
     let mut materials: Vec<Material> = Vec::with_capacity(model.materials.len());
     for m in &model.materials {
+        let (layers, variant_layers) = layers(&m.variant_images);
+        let base_color_texture = layered(&m.base_color_texture, layers, MipFilter::Light);
+        let mut image = |texture, kind| layered(texture, Vec::new(), kind);
         materials.push(Material {
             name: m.name.clone().into(),
             base_color: m.base_color,
-            base_color_texture: image(&m.base_color_texture, MipFilter::Light),
+            base_color_texture,
+            variant_layers: variant_layers.into(),
             metallic: m.metallic,
             roughness: m.roughness,
             occlusion_strength: m.occlusion_strength,
@@ -98,6 +97,21 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
     (materials, planned)
 }
 
+/// Returns the different images of a material, and the place of each variant's image among them; nothing if all variants
+/// have the same image.
+fn layers(images: &[usize]) -> (Vec<usize>, Vec<u8>) {
+    let (mut layers, mut places) = (Vec::new(), Vec::with_capacity(images.len()));
+    for image in images {
+        let place = layers.iter().position(|layer| layer == image).unwrap_or_else(|| {
+            layers.push(*image);
+            layers.len() - 1
+        });
+        // A model has at most 256 variants.
+        places.push(place as u8);
+    }
+    if layers.len() > 1 { (layers, places) } else { Default::default() }
+}
+
 fn sampled(texture: &Texture, place: u32) -> MaterialTexture {
     MaterialTexture { texture: place, wrap: texture.wrap, nearest: texture.nearest }
 }
@@ -114,10 +128,15 @@ impl PlannedTexture {
         [image.width, image.height]
     }
 
+    /// Number of array layers.
+    pub(super) fn layers(&self) -> usize {
+        if let TexelSource::Images(layers) = &self.source { layers.len() } else { 1 }
+    }
+
     /// Index of the image that determines the size.
     fn image(&self) -> usize {
         match self.source {
-            TexelSource::Image(image) => image,
+            TexelSource::Images(ref layers) => layers[0],
             TexelSource::Orm { occlusion, metallic_roughness } => {
                 metallic_roughness.or(occlusion).expect("an ORM texture has at least one source image")
             }
@@ -130,10 +149,10 @@ impl PlannedTexture {
         }
     }
 
-    /// Returns the texels as RGBA8, rows from top to bottom.
-    pub(super) fn texels(&self, model: &Model) -> Vec<u8> {
+    /// Returns the texels of a layer as RGBA8, rows from top to bottom.
+    pub(super) fn texels(&self, model: &Model, layer: usize) -> Vec<u8> {
         let channels = match self.source {
-            TexelSource::Image(_) => return model.images[self.image()].rgba.clone(),
+            TexelSource::Images(ref layers) => return model.images[layers[layer]].rgba.clone(),
             TexelSource::Orm { occlusion, metallic_roughness } => [(occlusion, 0..1), (metallic_roughness, 1..3)],
             TexelSource::Specular { color, strength } => [(color, 0..3), (strength, 3..4)],
             TexelSource::Coat { strength, roughness } => [(strength, 0..1), (roughness, 1..2)],

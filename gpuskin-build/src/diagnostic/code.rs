@@ -47,7 +47,7 @@ codes! {
     ManifestNoEffect, "manifest::no_effect", "A setting has no effect together with the other settings.", "remove the setting";
     ManifestFeature, "manifest::missing_feature", "A setting needs a Cargo feature that this build does not have.", "add the feature to the dependency, or remove the setting";
     NameInvalid, "name::invalid", "A name cannot become a Rust identifier.", "use letters, digits and `_`, and begin with a letter";
-    NameCollision, "name::collision", "Two models, clips, events, masks or parts would become the same identifier.", "rename one of the two";
+    NameCollision, "name::collision", "Two models, clips, events, masks, parts or variants would become the same identifier.", "rename one of the two";
     ModelNotFound, "model::not_found", "The manifest has no model of this name.", "use the name of a model in the manifest";
     FileNotFound, "file::not_found", "A file that the manifest names does not exist.", "correct the path; paths are relative to the folder of the manifest";
     FileUnreadable, "file::unreadable", "A file cannot be read, or is not a regular file.", "check that the path is an existing file and that it is readable";
@@ -91,7 +91,9 @@ codes! {
     MorphMismatch, "morph::odd", "Morph targets or their weights do not match the mesh; they were read in the same way as other programs do.", "export the file again";
     MaterialInvalid, "material::invalid", "A material has invalid values.", "correct the material, and export the file again";
     MaterialExtension, "material::not_drawn", "A material has extensions that are not drawn.", "if the material looks wrong, convert it to plain metallic-roughness";
+    MaterialNotFound, "material::not_found", "A variant names a material that no baked mesh has.", "use the name of a material of the model";
     MaterialTexture, "material::texture_left_out", "A texture is not baked: it has no image, or does not fit the other textures of its material.", "correct what the message names, or load the texture separately if the game's pipeline needs it";
+    MaterialVariant, "material::variant", "An image of a variant does not fit its material: the material has no base colour texture, or one of another size.", "give all images of a material the same size";
     ImageInvalid, "image::invalid", "An image cannot be decoded, or has an unsupported format.", "convert the image to PNG, JPEG, WebP or KTX2 (Basis Universal)";
     ImageBlocks, "image::uneven_size", "An image does not divide into blocks of 4 x 4 texels, and is baked uncompressed.", "scale the image to multiples of 4, or use `textures = [\"rgba8\"]`";
     ImageEncoder, "image::encoder", "A texture could not be compressed.", "use `textures = [\"rgba8\"]`, which needs no compression";
@@ -153,6 +155,7 @@ codes! {
     WatchPort, "watch::port", "The port for the report cannot be used.", "pass another --port, or leave the flag out to use the next free one";
     PreviewMask, "preview::no_mask", "A model does not have the requested mask.", "use the name of a mask in [model.masks]";
     PreviewPart, "preview::no_part", "A model does not have the requested part.", "use the name of a part in [model.parts]";
+    PreviewVariant, "preview::no_variant", "A model does not have the requested variant.", "use the name of a variant in [model.variants]";
     PreviewLod, "preview::no_lod", "A model does not have the requested level of detail.", "choose a lower level; 0 is the finest";
     PreviewClips, "preview::clips_differ", "Two encodings do not have the same clips.", "compare encodings of the same mode";
     More, "more", "There are more diagnostics of the same kind than are shown.", "repair the ones that are shown, and bake again";

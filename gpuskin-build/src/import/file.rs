@@ -45,6 +45,8 @@ pub(super) struct ImportContext<'a> {
     pub limits: Limits,
     /// Folders outside of the file's own folder that URIs may lead to.
     roots: Vec<PathBuf>,
+    /// Folder of the manifest.
+    folder: PathBuf,
 }
 
 impl<'a> ImportContext<'a> {
@@ -53,7 +55,7 @@ impl<'a> ImportContext<'a> {
         let limits = manifest.limits;
         let numbers = Cell::new(limits.memory / NUMBER);
         let roots = manifest.roots.iter().map(|root| manifest.folder.join(root)).collect();
-        Self { inputs: RefCell::new(inputs), numbers, limits, roots }
+        Self { inputs: RefCell::new(inputs), numbers, limits, roots, folder: manifest.folder.clone() }
     }
 
     /// Reads a regular file, up to the size limit.
@@ -243,6 +245,11 @@ impl<'a> File<'a> {
         self.shared.inputs.borrow_mut().seen(&path, None);
         uri::confined(&self.folder, &self.shared.roots, &path)?;
         self.shared.read(&path)
+    }
+
+    /// Returns the content of a file that the manifest names.
+    pub(super) fn beside_manifest(&self, path: &str) -> Result<Vec<u8>, Diagnostic> {
+        self.shared.read(&self.shared.folder.join(path))
     }
 
     /// Subtracts from the count of numbers that the model may still decode to. Called before the

@@ -83,6 +83,7 @@ mod topology;
 mod unbound;
 mod untrusted;
 mod uri;
+mod variants;
 mod weights;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,6 +181,7 @@ fn read<'f>(
         report.error(diagnostic.within(Label::file(&file.shown)));
     }
 
+    let variants = variants::read(file, entry, &mut materials, report);
     sources.iter().for_each(|source| broken_rules::warn(source.file, report));
     ignored_content::other_scenes(file, report);
     ignored_content::unknown_extensions(file, report);
@@ -240,6 +242,7 @@ fn read<'f>(
         sockets,
         masks,
         parts: entry.parts.iter().map(|part| part.name.value.clone()).collect(),
+        variants,
         primitives,
         morph_tracks: Vec::new(),
         morph_bones: 0,

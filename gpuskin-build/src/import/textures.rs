@@ -169,6 +169,19 @@ impl TextureReader {
         Ok(Image { name, width, height, rgba })
     }
 
+    /// Returns the index in [`Self::images`] of an image that is not part of a glTF file. `name`: its path.
+    pub(super) fn other_image(&mut self, name: String, bytes: &[u8], most: u64) -> Result<usize, Diagnostic> {
+        let (width, height, rgba) = self.decode(bytes, most).map_err(|diagnostic| diagnostic.within(&name))?;
+        let image = Image { name, width, height, rgba };
+        // Equal images are one layer, also if one of them is the model's own.
+        let same = |other: &Image| !image.rgba.is_empty() && (other.width, &other.rgba) == (image.width, &image.rgba);
+        if let Some(index) = self.images.iter().position(same) {
+            return Ok(index);
+        }
+        self.images.push(image);
+        Ok(self.images.len() - 1)
+    }
+
     fn decode(&mut self, bytes: &[u8], most: u64) -> Result<(u32, u32, Vec<u8>), Diagnostic> {
         let image = pixels::Encoded::new(bytes)?;
         let [width, height] = image.size()?;

@@ -252,6 +252,8 @@ pub struct ModelEntry {
     pub masks: Vec<MaskEntry>,
     /// Parts: sets of meshes whose visibility can be set per instance, in the order of the file.
     pub parts: Vec<PartEntry>,
+    /// Variants of the model's textures, in the order of the file.
+    pub variants: Vec<VariantEntry>,
     /// Nodes that are baked as bones even if they move no vertex.
     pub sockets: Vec<At<String>>,
     /// Clips to bake, in the order of the file; `None` bakes all clips under their own names.
@@ -377,6 +379,27 @@ pub struct PartEntry {
     pub name: At<String>,
     /// Nodes whose meshes belong to the part, with all their descendants; at least one.
     pub nodes: Vec<At<String>>,
+}
+
+/// Name of the variant that is the look of the model's own textures.
+pub const BASE: &str = "base";
+
+/// A variant of `[model.variants]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VariantEntry {
+    /// Name in Rust.
+    pub name: At<String>,
+    /// Images that replace base colour textures; at least one.
+    pub images: Vec<VariantImage>,
+}
+
+/// Image of a variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VariantImage {
+    /// Name of the material in the glTF file.
+    pub material: At<String>,
+    /// Path of the image, relative to the folder of the manifest.
+    pub path: At<String>,
 }
 
 /// A pose of a clip.

@@ -37,6 +37,14 @@ pub(super) const PANORAMA: FileKind = FileKind {
     in_folder: "give the path of the .hdr, .pfm, .png or .jpg file in the folder",
 };
 
+pub(super) const IMAGE: FileKind = FileKind {
+    noun: "an image that can be read",
+    endings: &[".png", ".jpg", ".jpeg", ".webp", ".ktx2"],
+    others: &["tga", "tif", "tiff", "dds", "psd", "bmp", "exr", "hdr"],
+    convert: "save it as PNG, JPEG, WebP or KTX2 (Basis Universal)",
+    in_folder: "give the path of the image in the folder",
+};
+
 /// Checks a name that becomes a Rust constant and a folder, so it must be safe for any file system. `of`: noun of
 /// what it names, with an article.
 pub(super) fn check_name(of: &str, name: &At<String>, notes: &mut Notes) -> bool {

@@ -10,7 +10,12 @@ use crate::suggest::closest;
 use gpuskin_rt::internals::Encoding;
 
 /// Reads a table whose keys are names, in the order of the file.
-fn named<'d>(value: Value<'d>, key: &str, expected: &str, notes: &mut Notes) -> Vec<(At<String>, Value<'d>)> {
+pub(super) fn named<'d>(
+    value: Value<'d>,
+    key: &str,
+    expected: &str,
+    notes: &mut Notes,
+) -> Vec<(At<String>, Value<'d>)> {
     let DeValue::Table(table) = value.get_ref() else {
         notes.expected(key, expected, value);
         return Vec::new();

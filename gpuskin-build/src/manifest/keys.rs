@@ -381,6 +381,12 @@ pub(super) const MODEL: TableKeys = TableKeys {
             doc: "nodes whose meshes an instance may hide, at most 16 parts: `{ sword = [\"Sword\"] }`",
         },
         Key {
+            name: "variants",
+            value: Named(&Named(&Text)),
+            default: Toml("{}"),
+            doc: "[variants](variants.md) of the textures: images that replace base colours, by material: `{ veteran = { Uniform = \"veteran.png\" } }`",
+        },
+        Key {
             name: "sockets",
             value: NODES,
             default: Toml("[]"),

@@ -15,7 +15,7 @@ use super::values::{
 };
 use super::{
     At, ClipEntry, DeviceClass, Feature, Fps, InfluenceLimit, Lods, Manifest, Mode, ModelEntry, Storage, Textures,
-    Tolerances, environments, files, gameplay, keys, limits, rest_frame, textures,
+    Tolerances, environments, files, gameplay, keys, limits, rest_frame, textures, variants,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::name_collisions::{self, ModelNames, check_identifiers};
@@ -189,13 +189,14 @@ impl ReadModel {
         if !self.has_name {
             return None;
         }
-        let ModelEntry { name, clips, masks, parts, .. } = &self.entry;
+        let ModelEntry { name, clips, masks, parts, variants, .. } = &self.entry;
         let mut names = ModelNames { name: &name.value, span: name.span.clone(), members: Vec::new() };
         let clips = clips.iter().flatten();
         names.add(&name_collisions::CLIPS, clips.clone().map(|clip| &clip.name));
         names.add(&name_collisions::EVENTS, clips.flat_map(|clip| &clip.events).map(|event| &event.name));
         names.add(&name_collisions::MASKS, masks.iter().map(|mask| &mask.name));
         names.add(&name_collisions::PARTS, parts.iter().map(|part| &part.name));
+        names.add_variants(variants.iter().map(|variant| &variant.name));
         Some(names)
     }
 }
@@ -260,6 +261,7 @@ fn model(
         root: section.string("root", notes),
         masks: gameplay::masks(section, notes),
         parts: gameplay::parts(section, notes),
+        variants: variants::read(section, folder, notes),
         sockets: section.strings("sockets", notes),
         clips,
     };

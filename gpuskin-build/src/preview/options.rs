@@ -4,7 +4,7 @@ use glam::Vec3;
 use gpuskin_rt::internals::morph::MorphLists;
 use gpuskin_rt::internals::skin::skin_vertices;
 use gpuskin_rt::internals::{
-    Clip, ColorFormat, Dynamic, Encoding, Instance, Metadata, Model, Part, RendererDescriptor, Time,
+    Clip, ColorFormat, Dynamic, Encoding, Instance, Metadata, Model, ModelVariant, Part, RendererDescriptor, Time,
 };
 use rayon::prelude::*;
 
@@ -25,6 +25,8 @@ pub struct SheetOptions {
     pub clips: Vec<String>,
     /// Names of parts that are not drawn.
     pub hidden_parts: Vec<String>,
+    /// Name of the variant to draw; `None` draws the model's own textures.
+    pub variant: Option<String>,
     /// Level of detail to draw; 0 is the finest.
     pub lod: usize,
     /// Direction of the camera.
@@ -39,6 +41,7 @@ pub(super) struct PreviewModel {
     pub(super) clips: Vec<usize>,
     pub(super) camera: Orbit,
     hidden_parts: Vec<u8>,
+    variant: ModelVariant<Dynamic>,
     /// Level of detail to draw; 0 is the finest.
     pub(super) lod: usize,
 }
@@ -58,8 +61,9 @@ impl PreviewModel {
         let (baked, runtime) = imported.bake(&bake, &mut warnings)?;
         let meta = &baked.meta;
         let selected = Selection::new(meta, options).map_err(|diagnostic| diagnostic.within(Label::model(model)))?;
-        let Selection { clips, hidden_parts } = selected;
-        Ok((Self { baked, runtime, clips, camera: options.camera, hidden_parts, lod: options.lod }, warnings))
+        let Selection { clips, hidden_parts, variant } = selected;
+        let (camera, lod) = (options.camera, options.lod);
+        Ok((Self { baked, runtime, clips, camera, hidden_parts, variant, lod }, warnings))
     }
 
     pub(super) fn meta(&self) -> &Metadata {
@@ -80,9 +84,9 @@ impl PreviewModel {
         self.instance(clip, Vec3::ZERO).seek(seconds).speed(0.0)
     }
 
-    /// Returns an instance at a position that plays a clip, without the hidden parts.
+    /// Returns an instance at a position that plays a clip, in the variant and without the hidden parts.
     pub(super) fn instance(&self, clip: usize, position: Vec3) -> Instance<Dynamic> {
-        let instance = Instance::at(position).play(Clip::new(clip as u16));
+        let instance = Instance::at(position).play(Clip::new(clip as u16)).variant(self.variant);
         self.hidden_parts.iter().fold(instance, |instance, part| instance.without(Part::new(*part)))
     }
 
@@ -120,10 +124,11 @@ impl PreviewModel {
     }
 }
 
-/// Clips and parts by index.
+/// Clips, parts and a variant by index.
 struct Selection {
     clips: Vec<usize>,
     hidden_parts: Vec<u8>,
+    variant: ModelVariant<Dynamic>,
 }
 
 impl Selection {
@@ -147,6 +152,13 @@ impl Selection {
             false => options.clips.iter().map(clip).collect::<Result<_, _>>()?,
         };
         let hidden_parts = options.hidden_parts.iter().map(part).collect::<Result<_, _>>()?;
+        let variant = match &options.variant {
+            None => ModelVariant::BASE,
+            Some(name) => meta.find(name).ok_or_else(|| {
+                let message = format!("variant {} not found", quoted(name));
+                Diagnostic::error(DiagnosticCode::PreviewVariant, message).help(instead(name, meta.variants()))
+            })?,
+        };
         let coarsest = meta.mesh.levels.len();
         if options.lod > coarsest {
             let message = format!("there is no level of detail {}", options.lod);
@@ -156,6 +168,6 @@ impl Selection {
             };
             return Err(Diagnostic::error(DiagnosticCode::PreviewLod, message).help(help));
         }
-        Ok(Self { clips, hidden_parts })
+        Ok(Self { clips, hidden_parts, variant })
     }
 }

@@ -156,12 +156,15 @@ fn pack(
             width.max(height) <= MAX_SIDE && whole(width) && whole(height)
         };
         let first = (0..info.levels).find(fits).unwrap_or(0);
-        small.push(levels(&meta, &bytes, file.1.levels.get(first as usize..)?)?);
+        small.push(levels(&meta, &bytes, file.1.levels.get(first as usize..)?, info.layers)?);
+        // The model is drawn in its own look.
+        info.layers = 1;
         [info.width, info.height] = info.level_size(first);
         info.levels -= first;
         info.formats = vec![format].into();
     }
     meta.textures = infos.into();
+    meta.materials.to_mut().iter_mut().for_each(|material| material.variant_layers = Vec::new().into());
     let errors: Vec<VertexErrors> = model.curves.iter().zip(&model.errors).map(packed_errors).collect();
     let differences: Vec<&ClipDifference> = model.curves.iter().map(|curve| &curve.difference).collect();
     let content = (meta, whole(animation)?, whole(mesh)?, small, errors, &model.source, differences, &model.sockets);
@@ -170,12 +173,12 @@ fn pack(
     Some(Arc::new(DrawnModel { hash, packed: gzip(&bytes, level) }))
 }
 
-/// Returns a texture file that has some levels of another one alone.
-fn levels(meta: &Metadata, bytes: &[u8], ranges: &[ByteRange]) -> Option<Payload> {
+/// Returns a texture file that has the first layer of some levels of another one alone. `layers`: number of its layers.
+fn levels(meta: &Metadata, bytes: &[u8], ranges: &[ByteRange], layers: u32) -> Option<Payload> {
     let mut file = meta.content_hash.to_vec();
     let mut levels = Vec::new();
     for ByteRange { offset, len } in ranges {
-        let (start, len) = (usize::try_from(*offset).ok()?, usize::try_from(*len).ok()?);
+        let (start, len) = (usize::try_from(*offset).ok()?, usize::try_from(*len / u64::from(layers.max(1))).ok()?);
         levels.push(ByteRange { offset: file.len() as u64, len: len as u64 });
         file.extend(bytes.get(start..start.checked_add(len)?)?);
     }

@@ -22,6 +22,7 @@ mod repairs;
 mod stored;
 mod surfaces;
 mod tricks;
+mod variants;
 mod vertex_mode;
 mod web_formats;
 mod wild;

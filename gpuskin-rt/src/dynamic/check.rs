@@ -13,7 +13,7 @@ use crate::vertex::rest::words;
 use crate::vertex::unpack;
 use crate::{
     ByteRange, ClipInfo, ClipRecord, ColorFormat, ColorTexture, MAX_CLIPS, MAX_EVENTS, MAX_LAYERS, MAX_LODS, MAX_MASKS,
-    MAX_PARTS, MeshInfo, Metadata, Packing, RestInfo,
+    MAX_PARTS, MAX_VARIANTS, MeshInfo, Metadata, Packing, RestInfo,
 };
 
 /// Greatest side of a texture, in texels, on any device.
@@ -38,6 +38,8 @@ pub(super) fn metadata(meta: &Metadata) -> Checked {
     let parent = |parent: Option<u32>| parent.is_none_or(|p| (p as usize) < bones);
     let numbers = |bind: &[[f32; 4]; 3]| bind.as_flattened().iter().all(|v| v.is_finite());
     let of_material = |t: &crate::MaterialTexture| (t.texture as usize) < meta.textures.len();
+    let layers_of =
+        |t: &crate::MaterialTexture| meta.textures.get(t.texture as usize).map_or(1, |texture| texture.layers);
     let rows_fit =
         if encoding.is_vertex() { texture.rows > encoding.range_rows() } else { texture.rows as usize == bones };
     let sides = [texture.width, texture.height].iter().all(|side| (1..=MOST_SIDE).contains(side));
@@ -64,6 +66,12 @@ pub(super) fn metadata(meta: &Metadata) -> Checked {
         (
             meta.materials.iter().flat_map(crate::Material::textures).all(of_material),
             "a material refers to a texture that does not exist",
+        ),
+        (meta.materials.iter().all(|m| m.layers_are_sound(layers_of)), "layers of a texture do not match the variants"),
+        (
+            meta.variants.len() <= MAX_VARIANTS
+                && meta.materials.iter().all(|m| !m.has_layers() || m.variant_layers.len() == meta.variants.len()),
+            "more variants than MAX_VARIANTS, or a material has another number of them",
         ),
         (
             meta.textures.iter().all(is_texture),
@@ -109,10 +117,11 @@ fn marks(meta: &Metadata) -> Checked {
 }
 
 fn is_texture(texture: &ColorTexture) -> bool {
-    let ColorTexture { width, height, levels, formats, .. } = texture;
+    let ColorTexture { width, height, levels, layers, formats, .. } = texture;
     let sides = [*width, *height].iter().all(|side| (1..=MOST_SIDE).contains(side));
     let whole = |f: &ColorFormat| [width, height].iter().all(|side| side.is_multiple_of(f.block_side()));
     let most = width.max(height).checked_ilog2().map_or(0, |mips| mips + 1);
+    let sides = sides && (1..=MAX_LAYERS).contains(layers);
     sides && (1..=most).contains(levels) && !formats.is_empty() && formats.len() <= 8 && formats.iter().all(whole)
 }
 
@@ -196,11 +205,11 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
 /// Checks `color-<n>-<format>.ktx2`.
 pub(super) fn texture(meta: &Metadata, info: &ColorTexture, format: ColorFormat, file: &Ktx2, bytes: &[u8]) -> Checked {
     let kind = Format::new(format.vulkan(info.srgb));
-    let enough = |(n, level): (u32, &ByteRange)| level.len == format.image_bytes(info.level_size(n));
+    let enough = |(n, level): (u32, &ByteRange)| level.len == info.level_bytes(format, n);
     all(&[
         (bytes[file.value.clone()] == meta.content_hash, "comes from another bake than the animation"),
         (file.format == kind, "texture format does not match the file name"),
-        (file.size == [info.width, info.height, 1], "texture size does not match the metadata"),
+        (file.size == [info.width, info.height, info.layers], "texture size does not match the metadata"),
         (file.levels.len() == info.levels as usize, "number of mip levels does not match the metadata"),
         ((0..).zip(&file.levels).all(enough), "byte length of a mip level does not match its size"),
     ])

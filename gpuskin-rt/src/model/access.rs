@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{BoneInfo, ClipInfo, Metadata, Model, MorphInfo};
+use super::{BoneInfo, ClipInfo, MAX_VARIANTS, Metadata, Model, MorphInfo};
 use crate::aabb::Aabb;
+use crate::field::hash;
 use crate::files::{self, FileError};
-use crate::{Bone, Clip, Encoding, Event, Mask, Material, Morph, Part};
+use crate::{Bone, Clip, Encoding, Event, Mask, Material, ModelVariant, Morph, Part};
 
 impl Model {
     /// Returns the names of all files that are not part of the program, as
@@ -107,6 +108,20 @@ impl Metadata {
         Ok(())
     }
 
+    /// Returns the names of the variants, in the order of [`ModelVariant::index`](crate::ModelVariant::index): `base`, then
+    /// those of the manifest; none at all if the model has only its own look.
+    pub fn variants(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.variants.iter().map(|name| &**name)
+    }
+
+    /// Returns a random variant, the same for the same number on every device. `number`: any number of the
+    /// character that the game keeps, such as its entity.
+    pub fn random_variant<M>(&self, number: u32) -> ModelVariant<M> {
+        let count = self.variants.len().min(MAX_VARIANTS) as u64;
+        // The upper half of the product is evenly distributed below `count`.
+        ModelVariant::new(((u64::from(hash(number)) * count) >> 32) as u8)
+    }
+
     /// Returns the materials, in the order that the mesh parts refer to.
     pub fn materials(&self) -> &[Material] {
         &self.materials
@@ -136,7 +151,7 @@ impl Metadata {
         self.mesh.triangles(lod)
     }
 
-    /// Finds a clip, bone, event, mask, morph target or part by its name.
+    /// Finds a clip, bone, event, mask, morph target, part or variant by its name.
     ///
     /// Names are those of the manifest. A bone has the name of its node in the glTF file; of several
     /// bones with one name, the first is found. Games with models that are baked into the program use
@@ -187,8 +202,8 @@ impl core::fmt::Display for MorphWeightError {
 
 impl std::error::Error for MorphWeightError {}
 
-/// A handle that can be found by name: [`Clip`], [`Bone`], [`Event`], [`Mask`], [`Morph`] or
-/// [`Part`].
+/// A handle that can be found by name: [`Clip`], [`Bone`], [`Event`], [`Mask`], [`Morph`],
+/// [`Part`] or [`ModelVariant`].
 #[doc(hidden)]
 pub trait Handle: Sized {
     /// Finds a handle by its name.
@@ -228,5 +243,11 @@ impl<M> Handle for Morph<M> {
 impl<M> Handle for Part<M> {
     fn find(meta: &Metadata, name: &str) -> Option<Self> {
         position(&meta.parts, |part| part == name).map(Part::new)
+    }
+}
+
+impl<M> Handle for ModelVariant<M> {
+    fn find(meta: &Metadata, name: &str) -> Option<Self> {
+        position(&meta.variants, |variant| variant == name).map(ModelVariant::new)
     }
 }

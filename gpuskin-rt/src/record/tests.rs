@@ -40,10 +40,10 @@ fn record_is_a_transform_and_ten_words() {
     assert_eq!(core::mem::offset_of!(InstanceRecord, fade), 52);
     let mut record = InstanceRecord::playing(playback(3, 1.5, 77));
     record.set_transform(Transform::at([1.0, 2.0, 3.0]).facing(0.4).scaled(2.0));
-    let words = record.played([5, 6]);
+    let words = record.played(([5, 6], 200));
     assert_eq!((&words[..2], &words[10..]), (&NOW.words()[..], &[5, 6][..]));
     assert_eq!(InstanceRecord::new(record.transform(), words), record);
-    let look = crate::Appearance { tint: [1, 2, 3, 4], hidden: 9, custom: [5, 6] };
+    let look = crate::Appearance { tint: [1, 2, 3, 4], hidden: 9, custom: [5, 6], variant: 200 };
     let place = PlaceRecord::new(record.transform(), &look);
     assert_eq!(place.appearance(&words), look);
     let (found, set) = (place.transform(), record.transform());

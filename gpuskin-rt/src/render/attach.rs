@@ -67,7 +67,7 @@ impl<M> Crowd<M> {
         let mesh = mesh(playable(&device, prop)?, bone.into(), part.map_or(own, |part| u32::from(part) + 1), &bound)?;
         let of_crowd = self.variant();
         let morphs = if of_crowd.morphs == MorphUse::None { MorphUse::None } else { MorphUse::Bound };
-        let variant = Variant { vertex: format(&prop.meta), morphs, ..of_crowd };
+        let variant = Variant { vertex: format(&prop.meta), morphs, model_variants: false, ..of_crowd };
         let on_device = renderer.prop(prop, variant)?;
         let mut attached = guarded(&device, || Ok(AttachedProp::new(renderer.gpu(), variant, on_device, &mesh)))?;
         // A bone outside the mesh extends the bounds further.

@@ -2,7 +2,7 @@
 
 use super::{Crowd, Error, InstanceId, StaleId};
 use crate::appearance::packed_tint;
-use crate::{Clip, Instance, Motion, Transform, Transition};
+use crate::{Clip, Instance, ModelVariant, Motion, Transform, Transition};
 
 impl<M> Crowd<M> {
     /// Adds many instances, each as [`Crowd::spawn`] does. Returns their ids in the same order.
@@ -123,6 +123,19 @@ impl<M> Crowd<M> {
         self.same_length("set_customs", ids.len(), "words", words.len())?;
         let set = |appearance: &mut crate::Appearance, words| appearance.custom = words;
         Ok(self.core.state().instances.change_appearances(ids, words, set)?)
+    }
+
+    /// Sets the variants of many instances, `variants[i]` of `ids[i]`, each as [`Crowd::set_variant`] does.
+    ///
+    /// # Errors
+    /// If the slices have different lengths: nothing is set. If an instance no longer exists: all others
+    /// are set, and the error names the first.
+    pub fn set_variants(&self, ids: &[InstanceId], variants: &[ModelVariant<M>]) -> Result<(), Error> {
+        self.same_length("set_variants", ids.len(), "variants", variants.len())?;
+        let set = |appearance: &mut crate::Appearance, variant: ModelVariant<M>| {
+            appearance.variant = variant.index().into();
+        };
+        Ok(self.core.state().instances.change_appearances(ids, variants, set)?)
     }
 
     fn same_length(&self, command: &str, ids: usize, what: &str, values: usize) -> Result<(), Error> {

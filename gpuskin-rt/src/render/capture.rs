@@ -226,7 +226,7 @@ impl Capture {
             let record = record.with_layer_set(if layers.is_some() { i as u32 + 1 } else { 0 });
             let appearance = Appearance::default();
             places.push(PlaceRecord::new(record.transform(), &appearance));
-            playbacks.push(record.played(appearance.custom));
+            playbacks.push(record.played((appearance.custom, appearance.variant)));
             let first_vertex = (within.start + i as u64) * vertices;
             let uniform = CaptureUniform {
                 time: time.words(),

@@ -6,7 +6,9 @@ use super::crowd_events::CrowdEvents;
 use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
 use crate::transform::{finite_position, finite_scale, unit_rotation};
-use crate::{Appearance, Clip, FiredEvent, Instance, InstanceRecord, Motion, Part, Transform, Transition};
+use crate::{
+    Appearance, Clip, FiredEvent, Instance, InstanceRecord, ModelVariant, Motion, Part, Transform, Transition,
+};
 use glam::Quat;
 
 impl<M> Crowd<M> {
@@ -301,6 +303,14 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set_custom(&self, id: InstanceId, words: [u32; 2]) -> Result<(), StaleId> {
         self.core.state().instances.change_appearance(id, |appearance| appearance.custom = words)
+    }
+
+    /// Sets the variant of the model's materials on an instance; playback continues.
+    ///
+    /// # Errors
+    /// If the instance no longer exists.
+    pub fn set_variant(&self, id: InstanceId, variant: ModelVariant<M>) -> Result<(), StaleId> {
+        self.core.state().instances.change_appearance(id, |appearance| appearance.variant = variant.index().into())
     }
 
     /// Shows or hides an instance; playback continues.

@@ -10,7 +10,7 @@ use super::ids::InstanceId;
 use super::motions::{Motions, restarted};
 use super::previous::PreviousTransforms;
 use crate::motion::MotionState;
-use crate::record::{PlaceRecord, PlaybackRecord, layer_set};
+use crate::record::{PlaceRecord, PlaybackRecord, layer_set, played_appearance};
 use crate::{Appearance, InstanceRecord, Motion, Playback, Time, Transform};
 
 #[derive(Clone, Copy, Debug)]
@@ -110,8 +110,10 @@ impl Instances {
             self.places[index].set_appearance(appearance);
             self.changed_places.mark(index);
         }
-        if before.custom != appearance.custom {
-            self.playbacks[index][10..].copy_from_slice(&appearance.custom);
+        if (before.custom, before.variant) != (appearance.custom, appearance.variant) {
+            let playback = &mut self.playbacks[index];
+            *playback =
+                InstanceRecord::new(Transform::default(), *playback).played((appearance.custom, appearance.variant));
             self.changed_playbacks.mark(index);
         }
     }
@@ -131,7 +133,7 @@ impl Instances {
         };
         let place = PlaceRecord::new(record.transform(), &appearance);
         self.places.push(place);
-        self.playbacks.push(record.played(appearance.custom));
+        self.playbacks.push(record.played((appearance.custom, appearance.variant)));
         self.slot_of.push(slot);
         self.mark(index as usize);
         let id = InstanceId { crowd: self.crowd, slot, generation: self.slots[slot as usize].generation };
@@ -193,7 +195,7 @@ impl Instances {
         let before = record.transform();
         change(&mut record);
         let old = self.playbacks[index];
-        let playback = record.played([old[10], old[11]]);
+        let playback = record.played(played_appearance(&old));
         if playback != old {
             self.playbacks[index] = playback;
             self.changed_playbacks.mark(index);
@@ -216,7 +218,7 @@ impl Instances {
         let before = self.playbacks[index];
         let mut record = InstanceRecord::new(Transform::default(), before);
         change(&mut record);
-        self.playbacks[index] = record.played([before[10], before[11]]);
+        self.playbacks[index] = record.played(played_appearance(&before));
         self.changed_playbacks.mark(index);
         Ok(())
     }

@@ -117,7 +117,9 @@ impl Layouts {
             let mut entries = vec![entry(0, fragment, uniform(0, false))];
             for texture in TextureSet::ALL.into_iter().filter(|texture| textures.has(*texture)) {
                 let binding = texture.binding();
-                entries.extend([entry(binding, fragment, FILTERED), entry(binding + 1, fragment, FILTERING)]);
+                let layered = texture == TextureSet::BASE_COLOR && textures.has(TextureSet::LAYERS);
+                let view = if layered { FILTERED_LAYERS } else { FILTERED };
+                entries.extend([entry(binding, fragment, view), entry(binding + 1, fragment, FILTERING)]);
             }
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin material"),
@@ -272,6 +274,12 @@ fn lit_view(features: &LightingFeatures) -> Vec<wgpu::BindGroupLayoutEntry> {
 const FILTERED: wgpu::BindingType = wgpu::BindingType::Texture {
     sample_type: wgpu::TextureSampleType::Float { filterable: true },
     view_dimension: wgpu::TextureViewDimension::D2,
+    multisampled: false,
+};
+/// Array texture that is sampled with filtering.
+const FILTERED_LAYERS: wgpu::BindingType = wgpu::BindingType::Texture {
+    sample_type: wgpu::TextureSampleType::Float { filterable: true },
+    view_dimension: wgpu::TextureViewDimension::D2Array,
     multisampled: false,
 };
 const FILTERING: wgpu::BindingType = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);

@@ -4,19 +4,25 @@ use core::mem::offset_of;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::model::MAX_VARIANTS;
 use crate::{Material, Metadata};
 
-/// Layout of `Material` in `shaders/crowd.wgsl`.
+/// Layers of the base colour texture, a byte per variant.
+type VariantLayers = [[u8; 16]; MAX_VARIANTS / 16];
+
+/// Layout of `Material` in `shaders/diffuse_layers.wgsl`; its first members, in `shaders/diffuse_plain.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct MaterialUniform {
     pub(crate) base_color: [f32; 4],
     pub(crate) emissive: [f32; 3],
     pub(crate) alpha_cutoff: f32,
+    /// Read if [`Material::has_layers`].
+    pub(crate) layers: VariantLayers,
 }
 
-/// Layout of `Material` in `shaders/material_coat.wgsl`; its first parts, in `shaders/material_specular.wgsl` and
-/// `shaders/material_plain.wgsl`.
+/// Layout of `Material` in `shaders/material_layers.wgsl`; its first parts, in `shaders/material_coat.wgsl`,
+/// `shaders/material_specular.wgsl` and `shaders/material_plain.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct FullMaterialUniform {
@@ -32,6 +38,8 @@ pub(crate) struct FullMaterialUniform {
     /// Strength and roughness of the clear coat; read if [`Material::has_clearcoat`].
     pub(crate) clearcoat: [f32; 2],
     padding: [f32; 2],
+    /// Read if [`Material::has_layers`].
+    pub(crate) layers: VariantLayers,
 }
 
 /// Reflectance of a dielectric at normal incidence, and the strength of its reflection. Numbers that are not possible
@@ -46,6 +54,13 @@ fn specular(material: &Material) -> [f32; 4] {
 /// Returns a number in 0..1; 0 for NaN.
 fn share(x: f32) -> f32 {
     if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
+}
+
+/// Layers of all variants; the first one for variants that the model does not have.
+fn variant_layers(material: &Material) -> VariantLayers {
+    let mut layers = VariantLayers::default();
+    layers.as_flattened_mut().iter_mut().zip(material.variant_layers.iter()).for_each(|(to, layer)| *to = *layer);
+    layers
 }
 
 /// Constants of all materials of a model, laid out as in its buffer.
@@ -64,11 +79,14 @@ impl MaterialConstants {
     /// `full`: whether the renderer draws the metallic-roughness model.
     pub(crate) fn of(device: &wgpu::Device, meta: &Metadata, full: bool) -> Self {
         let alignment = device.limits().min_uniform_buffer_offset_alignment.max(1) as usize;
+        let layered = meta.materials.iter().any(Material::has_layers);
         let size = match full {
-            true if meta.materials.iter().any(Material::has_clearcoat) => size_of::<FullMaterialUniform>(),
+            true if layered => size_of::<FullMaterialUniform>(),
+            false if layered => size_of::<MaterialUniform>(),
+            true if meta.materials.iter().any(Material::has_clearcoat) => offset_of!(FullMaterialUniform, layers),
             true if meta.materials.iter().any(Material::has_specular) => offset_of!(FullMaterialUniform, clearcoat),
             true => offset_of!(FullMaterialUniform, specular),
-            false => size_of::<MaterialUniform>(),
+            false => offset_of!(MaterialUniform, layers),
         };
         let stride = size.next_multiple_of(alignment);
         let mut bytes = vec![0; stride * meta.materials.len()];
@@ -84,9 +102,13 @@ impl MaterialConstants {
                 specular: specular(material),
                 clearcoat: [material.clearcoat, material.clearcoat_roughness].map(share),
                 padding: [0.0; 2],
+                layers: variant_layers(material),
             };
-            // The others are the first part of it.
+            // The others are the first part of it, apart from the layers.
             bytes[..size].copy_from_slice(&bytemuck::bytes_of(&uniform)[..size]);
+            if layered && !full {
+                bytes[offset_of!(MaterialUniform, layers)..size].copy_from_slice(uniform.layers.as_flattened());
+            }
         }
         Self { bytes, alignment: alignment as u64, size: size as u64, stride: stride as u64 }
     }

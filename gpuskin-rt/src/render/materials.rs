@@ -15,9 +15,17 @@ use crate::{Material, MaterialTexture, Model};
 #[derive(Debug)]
 pub(crate) struct Materials {
     /// Textures that the renderer samples, per material.
-    sampled: Vec<Vec<(TextureSet, SampledTexture)>>,
+    sampled: Vec<SampledSet>,
     /// Bind groups, created before the first draw.
     groups: OnceLock<Vec<wgpu::BindGroup>>,
+}
+
+/// Textures of a material that the renderer samples.
+#[derive(Debug)]
+struct SampledSet {
+    /// All of them, and whether the base colour has layers.
+    set: TextureSet,
+    textures: Vec<(TextureSet, SampledTexture)>,
 }
 
 impl Materials {
@@ -34,10 +42,11 @@ impl Materials {
             let view = textures.get(gpu, model, texture.texture)?;
             Ok(SampledTexture { view, sampler: samplers.get(gpu.device, texture) })
         };
-        let mut all = |material: &Material| -> Result<Vec<(TextureSet, SampledTexture)>, Error> {
-            let textures = surface::textures(material, full);
-            let used = TextureSet::ALL.into_iter().filter(|texture| textures.has(*texture));
-            used.map(|texture| Ok((texture, sampled(of_kind(material, texture))?))).collect()
+        let mut all = |material: &Material| -> Result<SampledSet, Error> {
+            let set = surface::textures(material, full);
+            let used = TextureSet::ALL.into_iter().filter(|texture| set.has(*texture));
+            let textures = used.map(|texture| Ok((texture, sampled(of_kind(material, texture))?)));
+            Ok(SampledSet { set, textures: textures.collect::<Result<_, Error>>()? })
         };
         let sampled = model.meta.materials.iter().map(&mut all).collect::<Result<_, _>>()?;
         Ok(Self { sampled, groups: OnceLock::new() })
@@ -45,12 +54,10 @@ impl Materials {
 
     /// Creates the bind groups, before the first draw.
     pub(crate) fn bind(&self, device: &wgpu::Device, layouts: &Layouts, geometry: &Geometry) {
-        let group = |(i, textures): (usize, &Vec<(TextureSet, SampledTexture)>)| {
+        let group = |(i, SampledSet { set, textures }): (usize, &SampledSet)| {
             let mut entries = Vec::with_capacity(1 + 2 * textures.len());
             entries.push(wgpu::BindGroupEntry { binding: 0, resource: geometry.material(i) });
-            let mut set = TextureSet::default();
             for (texture, sampled) in textures {
-                set = set.with(*texture, true);
                 let binding = texture.binding();
                 let view = wgpu::BindingResource::TextureView(&sampled.view);
                 entries.push(wgpu::BindGroupEntry { binding, resource: view });
@@ -59,7 +66,7 @@ impl Materials {
             }
             device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("gpuskin material"),
-                layout: layouts.material(set),
+                layout: layouts.material(*set),
                 entries: &entries,
             })
         };

@@ -5,7 +5,7 @@ use super::error::at_most;
 use super::layouts::vertex_buffers;
 use super::material::MaterialConstants;
 use crate::shader::{MODEL_BYTES, Variant};
-use crate::{AnimationTexture, ClipRecord, MAX_CLIPS, MAX_LODS, Metadata};
+use crate::{AnimationTexture, ClipRecord, MAX_CLIPS, MAX_LODS, MaterialTexture, Metadata};
 
 const OTHER_BAKE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips, trs-f16)";
 const OTHER_LIMITS: &str = "request the device with at least wgpu::Limits::downlevel_webgl2_defaults()";
@@ -17,6 +17,8 @@ pub(super) fn consistent(meta: &Metadata) -> Result<(), &'static str> {
     let index_count = mesh.indices.len / index_bytes;
     // Frames in a storage buffer are checked where they are read.
     let textured = !meta.encoding.needs_compute();
+    // Whether a texture exists is checked where it is uploaded.
+    let layers = |t: &MaterialTexture| meta.textures.get(t.texture as usize).map_or(1, |texture| texture.layers);
     let frames_hold = |first: u32, stored: u32| first.checked_add(stored).is_some_and(|end| end <= texture.frames);
     let checks = [
         (meta.clips.is_empty(), "the model has no clips"),
@@ -42,6 +44,10 @@ pub(super) fn consistent(meta: &Metadata) -> Result<(), &'static str> {
         (
             !mesh.parts.iter().all(|p| (p.material as usize) < meta.materials.len()),
             "a mesh part refers to a material that does not exist",
+        ),
+        (
+            !meta.materials.iter().all(|m| m.layers_are_sound(layers)),
+            "the layers of a texture do not match the variants of the model",
         ),
         (mesh.levels.len() >= MAX_LODS, "the mesh has more levels of detail than the runtime supports"),
         (

@@ -197,8 +197,9 @@ impl Recipe {
     }
 }
 
-/// Selects a shader module: vertices, the metallic-roughness material, whether surfaces are blended.
-type ShaderKey = (Variant, InstanceSource, Option<(SurfaceCode, LightingCode)>, bool);
+/// Selects a shader module: vertices, the metallic-roughness material, whether base colours have layers, whether
+/// surfaces are blended.
+type ShaderKey = (Variant, InstanceSource, Option<(SurfaceCode, LightingCode)>, bool, bool);
 
 /// Pipelines of a renderer, by shader variant and surface.
 #[derive(Debug)]
@@ -233,6 +234,9 @@ impl PipelineCache {
         (variant, instances): (Variant, InstanceSource),
         surface: Surface,
     ) -> Arc<Pipelines> {
+        let layers = surface.textures.has(TextureSet::LAYERS);
+        // Other surfaces do not read variants, and share the pipelines of models without any.
+        let variant = Variant { model_variants: variant.model_variants && layers, ..variant };
         if let Some(pipelines) = self.pipelines.get(&(variant, instances, surface)) {
             return pipelines.clone();
         }
@@ -240,12 +244,12 @@ impl PipelineCache {
         let own = self.descriptor.shading.features().and_then(|features| features.surface.as_deref());
         let text = || match code {
             Some((surface, lighting)) => shader::material::material(variant, instances, surface, lighting, own),
-            None => shader::drawn(variant, instances),
+            None => shader::drawn(variant, instances, layers),
         };
         let blended = surface.blended;
         self.blends |= blended;
-        let module = self.shaders.entry((variant, instances, code, blended)).or_insert_with(|| {
-            let text = if blended { shader::blended(text(), code.is_some()) } else { text() };
+        let module = self.shaders.entry((variant, instances, code, layers, blended)).or_insert_with(|| {
+            let text = if blended { shader::blended(text()) } else { text() };
             self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("gpuskin crowd"),
                 source: wgpu::ShaderSource::Wgsl(text.into()),

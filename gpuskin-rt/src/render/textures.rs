@@ -29,7 +29,8 @@ pub struct SampledTexture {
 /// All of them use the texture coordinates of the vertices.
 #[derive(Clone, Debug)]
 pub struct MaterialTextures {
-    /// Base colour: [`Material::base_color_texture`]; `None` if the material has none.
+    /// Base colour: [`Material::base_color_texture`]; `None` if the material has none. Of a material whose base colour differs
+    /// between variants, it is that of the model's own look.
     pub base_color: Option<SampledTexture>,
     /// Occlusion, roughness, metallic: [`Material::orm_texture`]; `None` if the material has none.
     pub orm: Option<SampledTexture>,
@@ -49,25 +50,44 @@ const OTHER_TEXTURE: &str = "request a device with higher limits, or use a small
 #[derive(Debug)]
 pub(crate) struct Textures {
     views: Vec<OnceLock<wgpu::TextureView>>,
+    /// First layer alone of textures with several, for a game's own pipelines. On OpenGL, a view cannot leave out layers.
+    firsts: Vec<OnceLock<wgpu::TextureView>>,
 }
 
 impl Textures {
     pub(crate) fn new(meta: &Metadata) -> Self {
-        Self { views: meta.textures.iter().map(|_| OnceLock::new()).collect() }
+        let all = || meta.textures.iter().map(|_| OnceLock::new()).collect();
+        Self { views: all(), firsts: all() }
     }
 
-    /// Returns a texture; `model` must be the model given to [`Self::new`].
+    /// Returns a texture with all layers; `model` must be the model given to [`Self::new`].
     pub(crate) fn get(&self, gpu: Gpu<'_>, model: &Model, index: u32) -> Result<wgpu::TextureView, Error> {
+        Self::loaded(&self.views, gpu, model, index, u32::MAX)
+    }
+
+    /// Returns the first layer of a texture.
+    fn first_layer(&self, gpu: Gpu<'_>, model: &Model, index: u32) -> Result<wgpu::TextureView, Error> {
+        let layered = model.meta.textures.get(index as usize).is_some_and(|texture| texture.layers > 1);
+        if layered { Self::loaded(&self.firsts, gpu, model, index, 1) } else { self.get(gpu, model, index) }
+    }
+
+    fn loaded(
+        views: &[OnceLock<wgpu::TextureView>],
+        gpu: Gpu<'_>,
+        model: &Model,
+        index: u32,
+        layers: u32,
+    ) -> Result<wgpu::TextureView, Error> {
         let meta = &model.meta;
         let index = index as usize;
-        let (Some(view), Some(info)) = (self.views.get(index), meta.textures.get(index)) else {
+        let (Some(view), Some(info)) = (views.get(index), meta.textures.get(index)) else {
             return Err(Error::model(&meta.name, "a material refers to a texture that does not exist"));
         };
         if let Some(view) = view.get() {
             return Ok(view.clone());
         }
         let (format, payload) = choose(gpu.device.features(), model, index)?;
-        let loaded = upload(gpu.device, gpu.queue, meta, info, format, payload)?;
+        let loaded = upload(gpu, meta, info, format, payload, layers)?;
         Ok(view.get_or_init(|| loaded).clone())
     }
 
@@ -81,7 +101,7 @@ impl Textures {
     ) -> Result<MaterialTextures, Error> {
         let mut sampled = |texture: &Option<MaterialTexture>| -> Result<Option<SampledTexture>, Error> {
             let Some(texture) = texture else { return Ok(None) };
-            let view = self.get(gpu, model, texture.texture)?;
+            let view = self.first_layer(gpu, model, texture.texture)?;
             Ok(Some(SampledTexture { view, sampler: samplers.get(gpu.device, texture) }))
         };
         Ok(MaterialTextures {
@@ -137,21 +157,26 @@ fn device_format(format: ColorFormat, srgb: bool) -> wgpu::TextureFormat {
     if srgb { linear.add_srgb_suffix() } else { linear }
 }
 
+/// `layers`: greatest number of layers that are uploaded.
 fn upload(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
+    Gpu { device, queue }: Gpu<'_>,
     meta: &Metadata,
     info: &ColorTexture,
     format: ColorFormat,
     payload: &Payload,
+    layers: u32,
 ) -> Result<wgpu::TextureView, Error> {
-    let side = u64::from(device.limits().max_texture_dimension_2d);
+    let limits = device.limits();
+    let side = u64::from(limits.max_texture_dimension_2d);
     at_most(info.width.max(info.height).into(), side, OTHER_TEXTURE, || {
         format!("{}: texels along a side of a texture", meta.name)
     })?;
+    at_most(info.layers.into(), limits.max_texture_array_layers.into(), OTHER_TEXTURE, || {
+        format!("{}: layers of a texture", meta.name)
+    })?;
     let mips = info.width.max(info.height).max(1).ilog2() + 1;
     let enough = info.levels as usize == payload.levels.len() && (1..=mips).contains(&info.levels);
-    if info.width == 0 || info.height == 0 || !enough {
+    if info.width == 0 || info.height == 0 || info.layers == 0 || !enough {
         return Err(Error::model(&meta.name, "the mip levels of a texture differ from the metadata"));
     }
     if [info.width, info.height].iter().any(|side| !side.is_multiple_of(format.block_side())) {
@@ -161,18 +186,20 @@ fn upload(
     let mut levels = Vec::with_capacity(payload.levels.len());
     for (level, range) in (0..).zip(payload.levels.iter()) {
         let texels = slice(meta, &bytes, *range, "a texture")?;
-        if texels.len() as u64 != format.image_bytes(info.level_size(level)) {
+        if texels.len() as u64 != info.level_bytes(format, level) {
             return Err(Error::model(&meta.name, "a mip level of a texture has the wrong size"));
         }
-        levels.push(texels);
+        let wanted = texels.len() / info.layers as usize * layers.min(info.layers) as usize;
+        levels.push(&texels[..wanted]);
     }
-    Ok(create(device, queue, info, format, &levels))
+    let info = ColorTexture { layers: layers.min(info.layers), ..info.clone() };
+    Ok(create(device, queue, &info, format, &levels))
 }
 
 /// One white texel, for materials without a texture.
 pub(crate) fn white(device: &wgpu::Device, queue: &wgpu::Queue, samplers: &mut Samplers) -> SampledTexture {
     let formats = [ColorFormat::Rgba8][..].to_vec().into();
-    let info = ColorTexture { width: 1, height: 1, levels: 1, srgb: true, formats };
+    let info = ColorTexture { width: 1, height: 1, levels: 1, layers: 1, srgb: true, formats };
     let sampled = MaterialTexture { texture: 0, wrap: [Wrap::Repeat; 2], nearest: true };
     SampledTexture {
         view: create(device, queue, &info, ColorFormat::Rgba8, &[&[255; 4]]),
@@ -187,7 +214,7 @@ fn create(
     format: ColorFormat,
     levels: &[&[u8]],
 ) -> wgpu::TextureView {
-    let extent = |[width, height]: [u32; 2]| wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
+    let extent = |[width, height]: [u32; 2]| wgpu::Extent3d { width, height, depth_or_array_layers: info.layers };
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some("gpuskin color"),
         size: extent([info.width, info.height]),
@@ -216,7 +243,7 @@ fn create(
         if apart || texels.len() as u64 > ALONE {
             queue.write_texture(place.level, texels, place.layout(0, place.row), place.size);
         } else {
-            end += u64::from(place.pitch()) * u64::from(place.rows);
+            end += u64::from(place.pitch()) * u64::from(place.rows) * u64::from(info.layers);
             places.push(place);
         }
     }
@@ -236,6 +263,7 @@ struct Place<'a> {
     texels: &'a [u8],
     /// Bytes per row of blocks.
     row: u32,
+    /// Rows per layer.
     rows: u32,
     size: wgpu::Extent3d,
     start: u64,

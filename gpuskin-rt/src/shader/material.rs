@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use super::{InstanceSource, Variant, text};
+use super::{InstanceSource, Variant, base_color, drawn_text};
 use crate::lighting::ToneMapping;
 
 /// Textures of a material that its shader samples.
@@ -16,8 +16,10 @@ impl TextureSet {
     pub(crate) const NORMAL: Self = Self(8);
     pub(crate) const SPECULAR: Self = Self(16);
     pub(crate) const CLEARCOAT: Self = Self(32);
+    /// Not a texture: that of the base colour has layers, one per look of the material.
+    pub(crate) const LAYERS: Self = Self(64);
     /// Number of sets.
-    pub(crate) const COUNT: usize = 64;
+    pub(crate) const COUNT: usize = 128;
     /// All textures, in the order of their bindings.
     pub(crate) const ALL: [Self; 6] =
         [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL, Self::SPECULAR, Self::CLEARCOAT];
@@ -165,14 +167,20 @@ pub(crate) fn material(
         true => include_str!("../../shaders/masked.wgsl"),
         false => include_str!("../../shaders/masked_none.wgsl"),
     };
-    let mut all = text(variant, 1, instances) + "\n" + &lighting(code, 0);
+    let layers = surface.textures.has(TextureSet::LAYERS);
+    let mut all = drawn_text(variant, instances, layers) + "\n" + &lighting(code, 0);
     all.push_str(&interface(surface, directions, directions && mapped && variant.vertex.tangent));
     let constants = match (surface.clearcoat, surface.specular) {
+        _ if layers => include_str!("../../shaders/material_layers.wgsl"),
         (true, _) => include_str!("../../shaders/material_coat.wgsl"),
         (false, true) => include_str!("../../shaders/material_specular.wgsl"),
         (false, false) => include_str!("../../shaders/material_plain.wgsl"),
     };
-    let parts = [constants, include_str!("../../shaders/material.wgsl"), normals, masked];
+    let base_color = match surface.textures.has(TextureSet::BASE_COLOR) {
+        true => base_color(layers),
+        false => include_str!("../../shaders/base_color_none.wgsl"),
+    };
+    let parts = [constants, base_color, include_str!("../../shaders/material.wgsl"), normals, masked];
     for module in parts.into_iter().chain(shade.iter().copied()) {
         all.push('\n');
         all.push_str(module);
@@ -193,9 +201,22 @@ fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
     if tangent {
         text.push_str("    // Sign of the bitangent in w.\n    @location(4) tangent: vec4<f32>,\n");
     }
+    let set_variant = match surface.textures.has(TextureSet::LAYERS) {
+        true => {
+            text.push_str("    @location(5) @interpolate(flat) variant: u32,\n");
+            "    (*varyings).variant = gpuskin_variant_of(input);\n"
+        }
+        false => "",
+    };
     text.push_str("}\n");
-    let names = ["base_color", "emissive", "orm", "normal", "specular", "clearcoat"];
-    for (texture, name) in TextureSet::ALL.into_iter().zip(names).filter(|(t, _)| surface.textures.has(*t)) {
+    let _ = writeln!(
+        text,
+        "\nfn set_variant(varyings: ptr<function, Varyings>, input: GpuskinInput) {{\n{set_variant}}}\n"
+    );
+    let names = ["emissive", "orm", "normal", "specular", "clearcoat"];
+    // The module of the base colour has the binding of its texture.
+    let others = TextureSet::ALL.into_iter().filter(|texture| *texture != TextureSet::BASE_COLOR);
+    for (texture, name) in others.zip(names).filter(|(t, _)| surface.textures.has(*t)) {
         let binding = texture.binding();
         let _ = write!(
             text,
@@ -209,8 +230,6 @@ fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
         let _ = write!(text, "\nfn {name}_texel(uv: vec2<f32>) -> {ty} {{\n    return {value};\n}}\n");
     };
     let has = |texture| surface.textures.has(texture);
-    let base = if has(TextureSet::BASE_COLOR) { sampled("base_color") } else { "vec4<f32>(1.0)".into() };
-    texel(&mut text, "base_color", "vec4<f32>", base);
     if surface.unlit {
         return text;
     }

@@ -25,15 +25,17 @@ fn all() -> impl Iterator<Item = (String, String)> {
             [("crowd", crowd(variant)), ("capture", capture(variant)), ("source", own)]
                 .map(|(name, text)| (format!("{name} of {variant:?}"), text))
         })
-        .chain(
-            Variant::all()
-                .filter(|v| !v.array && !v.encoding.needs_compute())
-                .map(|variant| (format!("field of {variant:?}"), drawn(variant, InstanceSource::Field))),
-        )
+        .chain(Variant::all().filter(|v| !v.array && !v.encoding.needs_compute()).map(|variant| {
+            (format!("field of {variant:?}"), drawn(variant, InstanceSource::Field, variant.model_variants))
+        }))
         .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::None).flat_map(
             |variant| {
-                let cached = (format!("cached crowd of {variant:?}"), drawn(variant, InstanceSource::Cached));
-                let batched = (format!("batch of {variant:?}"), drawn(variant, InstanceSource::Batch));
+                let cached = (
+                    format!("cached crowd of {variant:?}"),
+                    drawn(variant, InstanceSource::Cached, variant.model_variants),
+                );
+                let batched =
+                    (format!("batch of {variant:?}"), drawn(variant, InstanceSource::Batch, variant.model_variants));
                 [cached, batched, (format!("cache fill of {variant:?}"), cache::fill(variant))]
             },
         ))
@@ -55,8 +57,8 @@ fn all() -> impl Iterator<Item = (String, String)> {
         )
         .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
         .chain([("instance writer".into(), instance_writer_source())])
-        .chain(Variant::all().take(1).map(|v| (format!("blended crowd of {v:?}"), blended(crowd(v), false))))
-        .chain(materials().take(8).map(|(name, text)| (format!("blended {name}"), blended(text, true))))
+        .chain(Variant::all().take(1).map(|v| (format!("blended crowd of {v:?}"), blended(crowd(v)))))
+        .chain(materials().take(8).map(|(name, text)| (format!("blended {name}"), blended(text))))
         .chain(materials())
 }
 
@@ -78,8 +80,11 @@ fn materials() -> impl Iterator<Item = (String, String)> {
         let sets = (0..TextureSet::COUNT).map(|bits| {
             let has = |i: usize| bits & (1 << i) != 0;
             let set = |set: TextureSet, (i, texture): (usize, TextureSet)| set.with(texture, has(i));
-            TextureSet::ALL.into_iter().enumerate().fold(TextureSet::default(), set)
+            let all = TextureSet::ALL.into_iter().chain([TextureSet::LAYERS]);
+            all.enumerate().fold(TextureSet::default(), set)
         });
+        // Layers are those of base colours, and change nothing of other textures.
+        let sets = sets.filter(|set| !set.has(TextureSet::LAYERS) || [65, 127].contains(&set.index()));
         sets.flat_map(move |textures| {
             [(false, false, false), (true, false, false), (true, true, false), (true, false, true)].map(
                 |(masked, flat, unlit)| {
@@ -170,6 +175,24 @@ fn tint_accepts_every_variant() {
 }
 
 /// Returns `(name, offset)` of the members of a structure, and its size.
+/// Models without variants, and other surfaces of models with variants, have nothing of them in their shaders.
+#[test]
+fn variants_are_read_by_surfaces_with_layers_alone() {
+    let sources = [InstanceSource::Records, InstanceSource::Field];
+    for variant in Variant::all().filter(|variant| !variant.encoding.needs_compute() || !variant.model_variants) {
+        for instances in sources.into_iter().filter(|source| *source == sources[0] || !variant.encoding.needs_compute())
+        {
+            let plain = drawn(variant, instances, false);
+            assert!(!plain.contains("gpuskin_variant_of") && !plain.contains("texture_2d_array<f32>;\n@group(2)"));
+            assert_eq!(plain, drawn(Variant { model_variants: false, ..variant }, instances, false));
+            // A prop of another model has no variants, but may have layers.
+            assert!(drawn(variant, instances, true).contains("fn gpuskin_variant_of"));
+            let own = source(variant, 2).contains("fn gpuskin_variant_of");
+            assert_eq!(own, variant.has_variants());
+        }
+    }
+}
+
 fn layout(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32) {
     module
         .types
@@ -314,7 +337,7 @@ fn wgsl_structures_match_rust_layout() {
         assert_eq!(crowd, (13, size_of::<BatchedCrowd>()));
     }
     let palettes = Variant::all().find(|v| v.encoding.needs_compute()).unwrap();
-    let (drawn_batch, _) = parse(&drawn(palettes, InstanceSource::Batch));
+    let (drawn_batch, _) = parse(&drawn(palettes, InstanceSource::Batch, false));
     let drawn_crowd = same_layout!(
         &drawn_batch,
         "GpuskinDrawnCrowd",
@@ -354,14 +377,14 @@ fn wgsl_structures_match_rust_layout() {
     assert_eq!(u64::from(size), cull::BOUNDS_BYTES);
     let view = same_layout!(&module_of_bounds, "GpuskinCullView", cull::CullView, [view_proj, eye, lod_scale]);
     assert_eq!(view, (3, size_of::<cull::CullView>()));
-    let (field, _) = parse(&drawn(Variant::all().next().unwrap(), InstanceSource::Field));
+    let (field, _) = parse(&drawn(Variant::all().next().unwrap(), InstanceSource::Field, false));
     let field = same_layout!(
         &field,
         "GpuskinField",
         FieldUniform,
         [
             origin, columns, spacing, first_cell, scale, jitter, seed, turn, clip_count, slowest, scatter, tints,
-            patches, waves, sway, gusts, gust, reserved, travel, clips
+            patches, waves, sway, gusts, gust, variants, travel, clips
         ]
     );
     assert_eq!(field, (20, size_of::<FieldUniform>()));
@@ -384,7 +407,11 @@ fn wgsl_structures_match_rust_layout() {
         let scene = same_layout!(&module, "Scene", SceneUniform, [time, wrap, to_sun, sun, sky, ground]);
         assert_eq!(scene, (6, size_of::<SceneUniform>()));
         let material = same_layout!(&module, "Material", MaterialUniform, [base_color, emissive, alpha_cutoff]);
-        assert_eq!(material, (3, size_of::<MaterialUniform>()));
+        assert_eq!(material, (3, offset_of!(MaterialUniform, layers)));
+        let layers = Variant::all().find(|variant| variant.model_variants).unwrap();
+        let (module, _) = parse(&crowd(layers));
+        let material = same_layout!(&module, "Material", MaterialUniform, [base_color, emissive, alpha_cutoff, layers]);
+        assert_eq!(material, (4, size_of::<MaterialUniform>()));
         full_material_has_rust_layout();
         let (module, _) = parse(&capture(Variant::all().next().unwrap()));
         let parameters = same_layout!(
@@ -422,7 +449,10 @@ fn full_material_has_rust_layout() {
     assert_eq!(material, (8, offset_of!(FullMaterialUniform, clearcoat)));
     let with_coat = materials().find(|(name, _)| name.contains("clearcoat: true")).unwrap().1;
     let (members, bytes) = same_layout!(&parse(&with_coat).0, "Material", FullMaterialUniform, [specular, clearcoat]);
-    assert_eq!((members, bytes), (9, size_of::<FullMaterialUniform>()));
+    assert_eq!((members, bytes), (9, offset_of!(FullMaterialUniform, layers)));
+    let layered = materials().find(|(_, text)| text.contains("texture_2d_array<f32>")).unwrap().1;
+    let material = same_layout!(&parse(&layered).0, "Material", FullMaterialUniform, [specular, clearcoat, layers]);
+    assert_eq!(material, (10, size_of::<FullMaterialUniform>()));
     let lighting = same_layout!(
         &module,
         "GpuskinLighting",

@@ -1,6 +1,6 @@
 //! WGSL compared with the CPU reference on every available backend.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips, variant_names};
 use crate::common::{BACKENDS, Gpu, compute, gpu};
 use glam::Vec3;
 use gpuskin_rt::internals::render::Capture;
@@ -122,6 +122,7 @@ pub fn every_variant_matches_cpu_reference() {
                 false => model(seed, variant.encoding, variant.vertex, 40, variant.array, mirrored),
             };
             test.model.meta.normals = variant.normals;
+            test.model.meta.variants = variant_names(variant.model_variants);
             assert_eq!(shader::Variant::of(&test.model.meta), variant);
             let frames = some(seed, timed_records(&test.model.meta, &mut Random(seed + 1000)));
             let worst = compare(&gpu, &test, &frames);

@@ -131,7 +131,7 @@ fn half_transparent(cutoff: Option<f32>) -> TestModel {
     let mut recipe = square_recipe(Encoding::MatrixF32, material);
     recipe.format.packing = Packing::Full;
     let formats = vec![ColorFormat::Rgba8].into();
-    let info = ColorTexture { width: 2, height: 1, levels: 2, srgb: true, formats };
+    let info = ColorTexture { width: 2, height: 1, levels: 2, layers: 1, srgb: true, formats };
     recipe.textures = vec![(info, vec![vec![vec![255, 0, 0, 255, 0, 255, 0, 0], vec![128, 128, 0, 128]]])];
     squares(recipe)
 }

@@ -242,7 +242,7 @@ pub fn inconsistent_metadata_is_refused() {
 
 pub fn textures_that_contradict_metadata_are_refused() {
     let formats = vec![ColorFormat::Bc7, ColorFormat::Rgba8].into();
-    let info = ColorTexture { width: 4, height: 4, levels: 3, srgb: true, formats };
+    let info = ColorTexture { width: 4, height: 4, levels: 3, layers: 1, srgb: true, formats };
     let mut recipe = Recipe::random(&mut Random(1), Encoding::TrsF16, VERTEX, 1);
     recipe.materials = vec![Material { base_color_texture: Some(nearest(0)), ..plain([1.0; 4]) }];
     recipe.textures = vec![(info, vec![vec![vec![9; 16]; 3], vec![vec![9; 64], vec![9; 16], vec![9; 4]]])];
@@ -251,7 +251,10 @@ pub fn textures_that_contradict_metadata_are_refused() {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
     let crowd = Crowd::with_model(&mut renderer, &good, Default::default());
     drop(crowd.unwrap());
-    let wrong: [fn(&mut Model); 8] = [
+    let wrong: [fn(&mut Model); 11] = [
+        |m| m.meta.textures.to_mut()[0].layers = 0,
+        |m| m.meta.textures.to_mut()[0].layers = 2,
+        |m| m.meta.materials.to_mut()[0].variant_layers = vec![0, 0].into(),
         |m| m.meta.textures.to_mut()[0].width = 0,
         |m| m.meta.textures.to_mut()[0].height = 2,
         |m| m.meta.textures.to_mut()[0].levels = 4,

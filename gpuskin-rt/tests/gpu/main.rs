@@ -33,6 +33,7 @@ mod paths;
 mod picking;
 mod surface;
 mod textures;
+mod variants;
 mod written;
 
 use common::{COMPUTE, GPU, VULKAN, WIDE_TARGETS};
@@ -173,6 +174,15 @@ fn main() -> std::process::ExitCode {
         test!(textures::device_uses_first_supported_format, GPU),
         test!(textures::unsupported_formats_are_reported, GPU),
         test!(textures::other_textures_are_loaded_on_request, GPU),
+        test!(variants::instances_have_the_layers_of_their_variants, GPU),
+        test!(variants::depth_is_cut_out_by_the_layer_of_the_variant, GPU),
+        test!(variants::variants_are_drawn_in_batches_and_from_cached_poses, VULKAN),
+        test!(variants::fields_choose_variants_at_random, GPU),
+        test!(variants::props_keep_their_own_look, GPU),
+        test!(variants::twenty_variants_need_no_more_draws_than_one, GPU),
+        test!(variants::own_pipelines_get_the_first_layer, GPU),
+        test!(variants::written_variants_are_drawn, COMPUTE),
+        test!(variants::random_variants_are_stable_and_even),
         test!(written::written_transitions_match_the_cpu, COMPUTE),
         test!(written::written_instances_are_drawn, COMPUTE),
         test!(written::written_garbage_is_survived, COMPUTE),

@@ -1,7 +1,7 @@
 //! A game's own pipelines from the public WGSL: the documented example, and outputs that only such
 //! a pipeline can compare with the CPU reference.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips, variant_names};
 use crate::common::{BACKENDS, Canvas, Gpu, compute, gpu};
 use glam::{Vec2, Vec3};
 use gpuskin_rt::internals::render::{CustomDraw, vertex_buffers};
@@ -90,7 +90,9 @@ fn test_model(random: &mut Random, variant: Variant) -> TestModel {
     if variant.has_vertex_index() {
         recipe = recipe.with_morphs(random);
     }
-    recipe.build(|_, _| Pose::random(random, false))
+    let mut test = recipe.build(|_, _| Pose::random(random, false));
+    test.model.meta.variants = variant_names(variant.has_variants());
+    test
 }
 
 fn pipeline(

@@ -174,7 +174,7 @@ pub fn emitted_light_is_added_to_lit_colour() {
             let mut recipe = square(Encoding::MatrixF32, format, [BELOW, ABOVE], material);
             // The left half emits light, the right half does not.
             let formats = vec![ColorFormat::Rgba8].into();
-            let info = ColorTexture { width: 2, height: 1, levels: 1, srgb: true, formats };
+            let info = ColorTexture { width: 2, height: 1, levels: 1, layers: 1, srgb: true, formats };
             recipe.textures = vec![(info, vec![vec![vec![255, 255, 255, 255, 0, 0, 0, 255]]])];
             let seen = recipe_picture(&gpu, recipe);
             let lit = |own: Vec4| Vec3::new(0.5, 0.5, 0.0) * own.truncate() * 0.5;

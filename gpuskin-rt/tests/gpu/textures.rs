@@ -33,7 +33,7 @@ fn levels(format: ColorFormat, color: [u8; 4]) -> Vec<Vec<u8>> {
 }
 
 fn texture(srgb: bool, formats: &[ColorFormat]) -> ColorTexture {
-    ColorTexture { width: SIDE, height: SIDE, levels: 4, srgb, formats: formats.to_vec().into() }
+    ColorTexture { width: SIDE, height: SIDE, levels: 4, layers: 1, srgb, formats: formats.to_vec().into() }
 }
 
 /// A square of 8 metres with the given textures.

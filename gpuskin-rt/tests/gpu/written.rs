@@ -109,13 +109,18 @@ pub fn written_transitions_match_the_cpu() {
         let InstanceBuffers { playbacks, .. } = crowd.instance_buffers().unwrap();
         let mut records: Vec<_> = ids.iter().map(|id| crowd.get(*id).unwrap()).collect();
         let mut random = Random(11);
-        // Numbers of layer sets in all bits, which transitions keep.
+        // Numbers of layer sets and of variants in all bits, which transitions keep.
+        let variants: Vec<u32> = (0..COUNT).collect();
         for record in &mut records {
             *record = record.with_layer_set(random.below(LayerSet::MAX_NUMBER + 1));
         }
         let words: Vec<u32> =
             records.iter().flat_map(|record| bytemuck::cast::<_, [u32; 18]>(*record)[8..18].to_vec()).collect();
-        let rows = words.as_chunks::<10>().0.iter().flat_map(|row| row.iter().copied().chain([0; 2]));
+        let rows = words.as_chunks::<10>().0.iter().zip(&variants).flat_map(|(row, variant)| {
+            let mut row = *row;
+            row[9] |= variant << 23;
+            row.into_iter().chain([0; 2])
+        });
         gpu.queue.write_buffer(&playbacks, 0, bytemuck::cast_slice(&rows.collect::<Vec<_>>()));
         let (mut now, mut fading) = (vec![1.0; COUNT as usize], 0);
         for _ in 0..40 {
@@ -145,6 +150,9 @@ pub fn written_transitions_match_the_cpu() {
             gpu.queue.submit([encoder.finish()]);
             let found = read(&gpu, &playbacks);
             for (i, (record, found)) in records.iter_mut().zip(found.as_chunks::<12>().0).enumerate() {
+                assert_eq!(found[9] >> 23 & 0xff, variants[i], "{i}: {found:x?}");
+                let mut found = *found;
+                found[9] &= !(0xff << 23);
                 let all: [u32; 18] = bytemuck::cast(*record);
                 let expected = &all[8..];
                 // Times, rates and clips to the bit; phases and progress may be rounded otherwise.

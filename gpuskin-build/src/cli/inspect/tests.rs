@@ -55,6 +55,7 @@ fn metadata() -> Metadata {
         masks: vec![].into(),
         morphs: vec![].into(),
         parts: vec![].into(),
+        variants: vec![].into(),
         mesh: MeshInfo {
             format: VertexFormat { packing: Packing::Full, tangent: false, color: false },
             range: VertexRange::default(),
@@ -72,6 +73,7 @@ fn metadata() -> Metadata {
             name: "skin".into(),
             base_color: [1.0, 0.5, 0.25, 1.0],
             base_color_texture: Some(sampled(4)),
+            variant_layers: vec![].into(),
             metallic: 0.0,
             roughness: 1.0,
             occlusion_strength: 1.0,
@@ -98,6 +100,7 @@ fn metadata() -> Metadata {
             width: 8,
             height: 4,
             levels: 4,
+            layers: 1,
             srgb: false,
             formats: vec![ColorFormat::Bc7, ColorFormat::Rgba8].into(),
         }]

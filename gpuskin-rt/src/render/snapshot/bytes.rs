@@ -3,14 +3,14 @@
 //! | bytes | |
 //! |---|---|
 //! | 8 | `gpuskinC` |
-//! | 4 | version: 3 |
+//! | 4 | version: 4 |
 //! | 4 | zero |
 //! | 8 | checksum of all bytes after it |
 //! | 8 | time of the snapshot: [`Time::to_bits`] |
-//! | | names of clips, masks and parts: three lists |
+//! | | names of clips, masks, parts and variants: four lists |
 //! | 4, 4, 4 | number of instances, number of layer sets, number of motions |
 //! | 72 each | records of the instances, in drawing order |
-//! | 16 each | appearances of the instances |
+//! | 20 each | appearances of the instances |
 //! | 132 each | layer sets: index of the instance, words of the set |
 //! | 84 each | motions: index of the instance, origin and rotation in `f64`, velocity and turn rate in `f32`, start time |
 //!
@@ -24,7 +24,7 @@ use crate::motion::MotionState;
 use crate::{Appearance, InstanceRecord, LayerSet, Metadata, Motion, Time};
 
 const MAGIC: [u8; 8] = *b"gpuskinC";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// First byte that the checksum covers.
 const CHECKED: usize = 24;
 const SET_BYTES: usize = 4 * LayerSet::WORDS;
@@ -37,6 +37,7 @@ pub(super) struct Names<'a> {
     clips: Vec<&'a str>,
     masks: Vec<&'a str>,
     parts: Vec<&'a str>,
+    variants: Vec<&'a str>,
 }
 
 impl<'a> Names<'a> {
@@ -45,6 +46,7 @@ impl<'a> Names<'a> {
             clips: meta.clips.iter().map(|clip| &*clip.name).collect(),
             masks: meta.masks.iter().map(|mask| &*mask.name).collect(),
             parts: meta.parts.iter().map(|part| &**part).collect(),
+            variants: meta.variants().collect(),
         }
     }
 }
@@ -73,11 +75,11 @@ pub(super) fn write(
 ) -> Vec<u8> {
     let layers: Vec<_> = layers.collect();
     let motions: Vec<_> = motions.collect();
-    let lists = [&names.clips, &names.masks, &names.parts];
+    let lists = [&names.clips, &names.masks, &names.parts, &names.variants];
     let of_names: usize = lists.iter().flat_map(|list| list.iter()).map(|name| name.len() + 2).sum();
     // Exact, because the pages of a larger copy can cost more time than all of the writing.
     let length = CHECKED
-        + 32
+        + 36
         + of_names
         + records.len() * size_of::<InstanceRecord>()
         + appearances.len() * size_of::<Appearance>();
@@ -193,7 +195,8 @@ impl<'a> SnapshotState<'a> {
             return Err("the checksum does not match: the snapshot is damaged or cut off".into());
         }
         let time = Time::from_bits(u64::from_le_bytes(unread.array()?));
-        let names = Names { clips: unread.names()?, masks: unread.names()?, parts: unread.names()? };
+        let [clips, masks, parts, variants] = [unread.names()?, unread.names()?, unread.names()?, unread.names()?];
+        let names = Names { clips, masks, parts, variants };
         let (count, sets, moving) = (unread.number()?, unread.number()?, unread.number()?);
         let mut records: Vec<InstanceRecord> = unread.list(count)?;
         let appearances = unread.list(count)?;
@@ -225,7 +228,7 @@ impl<'a> SnapshotState<'a> {
         Ok(Self { names, time, records, appearances, layers, motions })
     }
 
-    /// Replaces indices of clips, masks and parts by those of a bake with other names or another order.
+    /// Replaces indices of clips, masks, parts and variants by those of a bake with other names or another order.
     pub(super) fn rename(&mut self, names: &Names<'_>) -> Result<(), String> {
         let find = |old: &[&str], new: &[&str]| -> Vec<Option<u16>> {
             // With equal names, the first one.
@@ -247,6 +250,14 @@ impl<'a> SnapshotState<'a> {
         for (_, set) in &mut self.layers {
             set.map_clips(clip).map_err(|index| missing("clip", &self.names.clips, index))?;
             set.map_masks(mask).map_err(|index| missing("mask", &self.names.masks, index))?;
+        }
+        if self.names.variants != names.variants {
+            let variants = find(&self.names.variants, &names.variants);
+            for appearance in &mut self.appearances {
+                // An instance whose variant no longer exists has the model's own look.
+                let moved = variants.get(appearance.variant as usize).copied().flatten();
+                appearance.variant = moved.unwrap_or(0).into();
+            }
         }
         if self.names.parts != names.parts {
             let all = (0..Appearance::MAX_PARTS as u8).fold(0, |bits, part| bits | Appearance::part_bit(part));
@@ -283,7 +294,12 @@ mod tests {
     use crate::{Curve, Playback, Transform, Transition};
 
     fn names() -> Names<'static> {
-        Names { clips: vec!["idle", "run", "die"], masks: vec!["upper"], parts: vec!["sword", "shield"] }
+        Names {
+            clips: vec!["idle", "run", "die"],
+            masks: vec!["upper"],
+            parts: vec!["sword", "shield"],
+            variants: vec!["base", "veteran", "recruit"],
+        }
     }
 
     fn playing(clip: u32, start: f64) -> InstanceRecord {
@@ -299,7 +315,8 @@ mod tests {
         let mut set = LayerSet::default();
         set.play(1, &playing(1, 9.0).playback(), Some(0), &Transition::crossfade(0.7), 0.8, Time::from_secs(9.0));
         let hidden = Appearance { hidden: Appearance::part_bit(1) | Appearance::INVISIBLE_BIT, ..Default::default() };
-        let appearances = [Appearance::default(), hidden, Appearance { custom: [7, 8], ..Default::default() }];
+        let appearances =
+            [Appearance::default(), hidden, Appearance { custom: [7, 8], variant: 2, ..Default::default() }];
         let walk = MotionState::new(Transform::at([1.0, 2.0, 3.0]), Motion::forwards(2.0), Time::from_secs(9.5));
         let all = records.iter().copied();
         let (layers, motions) = ([(1, set)].into_iter(), [(2, walk)].into_iter());
@@ -315,7 +332,7 @@ mod tests {
         state.rename(&names()).unwrap();
         state.move_to(Time::from_secs(10.0));
         assert_eq!((&state.records, &state.layers), (&records, &vec![(1, set)]));
-        assert_eq!(state.appearances[2].custom, [7, 8]);
+        assert_eq!((state.appearances[2].custom, state.appearances[2].variant), ([7, 8], 2));
         let (index, walk) = state.motions[0];
         assert_eq!((index, walk.transform(Time::from_secs(10.5), 1.0).translation), (2, [1.0, 2.0, 5.0]));
     }
@@ -343,11 +360,16 @@ mod tests {
     fn indices_follow_names() {
         let (bytes, ..) = snapshot();
         let mut state = SnapshotState::read(&bytes).unwrap();
-        let other =
-            Names { clips: vec!["run", "walk", "die", "idle"], masks: vec!["legs", "upper"], parts: vec!["shield"] };
+        let other = Names {
+            clips: vec!["run", "walk", "die", "idle"],
+            masks: vec!["legs", "upper"],
+            parts: vec!["shield"],
+            variants: vec!["base", "recruit"],
+        };
         state.rename(&other).unwrap();
         assert_eq!([0, 1, 2].map(|i| state.records[i].clip_index()), [3, 2, 2]);
         assert_eq!(state.appearances[1].hidden, Appearance::part_bit(0) | Appearance::INVISIBLE_BIT);
+        assert_eq!([0, 2].map(|i| state.appearances[i].variant), [0, 1]);
         let words = state.layers[0].1.words();
         assert_eq!((words[16] & 0x3fff, words[16] >> 16 & 0x1ff), (0, 2), "clip `run`, and mask `upper` plus one");
         let mut state = SnapshotState::read(&bytes).unwrap();

@@ -180,7 +180,7 @@ pub fn model(recipe: Recipe) -> Model {
 /// One texel, linear or sRGB.
 pub fn texel(srgb: bool, rgba: [u8; 4]) -> (ColorTexture, Vec<Vec<Vec<u8>>>) {
     let formats = vec![ColorFormat::Rgba8].into();
-    (ColorTexture { width: 1, height: 1, levels: 1, srgb, formats }, vec![vec![rgba.to_vec()]])
+    (ColorTexture { width: 1, height: 1, levels: 1, layers: 1, srgb, formats }, vec![vec![rgba.to_vec()]])
 }
 
 /// Looks along -z from a distance of 100 m, at a square of 2.2 m.

@@ -232,6 +232,7 @@ impl Recipe {
                 masks: masks.into(),
                 morphs: vec![].into(),
                 parts: vec![].into(),
+                variants: vec![].into(),
                 mesh: MeshInfo {
                     format: self.format,
                     range,
@@ -473,6 +474,7 @@ pub fn plain(base_color: [f32; 4]) -> Material {
         name: format!("{base_color:?}").into(),
         base_color,
         base_color_texture: None,
+        variant_layers: vec![].into(),
         metallic: 0.0,
         roughness: 1.0,
         occlusion_strength: 1.0,
@@ -493,6 +495,12 @@ pub fn plain(base_color: [f32; 4]) -> Material {
         alpha_cutoff: None,
         alpha_blend: false,
     }
+}
+
+/// Returns the names of two variants, or of none.
+pub fn variant_names(exist: bool) -> List<Str> {
+    let names: &[&str] = if exist { &["base", "other"] } else { &[] };
+    names.iter().map(|name| Str::from(*name)).collect()
 }
 
 /// Returns a texture that is sampled nearest, and clamped.

@@ -2,9 +2,9 @@
 //! same instances. The last row draws cached poses: vertices that are skinned already, as static meshes are.
 
 use gpuskin_rt::internals::{
-    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Fog, FogDensity, Instance, Lighting,
-    LightingFeatures, Model, PoseSharing, PunctualLight, RendererDescriptor, Repeat, Shading, ShadowDescriptor,
-    ToneMapping,
+    ByteRange, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Fog, FogDensity, Instance, Lighting,
+    LightingFeatures, Model, ModelVariant, Payload, PoseSharing, PunctualLight, RendererDescriptor, Repeat, Shading,
+    ShadowDescriptor, Str, ToneMapping, files,
 };
 
 use super::gpu::{Frame, SIZE, Timer};
@@ -18,8 +18,21 @@ const SOFTWARE_FRAMES: usize = 5;
 /// Distance between instances, metres.
 const SPACING: f32 = 1.4;
 
-/// Rows: name, features of the metallic-roughness model, and whether poses are cached.
-fn rows() -> [(&'static str, Shading, bool); 8] {
+/// Number of variants of a row.
+const VARIANTS: u8 = 20;
+
+/// Deviation of a row from the plain model.
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    None,
+    /// Poses are cached.
+    Cached,
+    /// The model has [`VARIANTS`].
+    Variants,
+}
+
+/// Rows: name, features of the metallic-roughness model, and what else differs.
+fn rows() -> [(&'static str, Shading, Change); 10] {
     let shadows = Some(ShadowDescriptor { cascades: 4, ..Default::default() });
     let plain = LightingFeatures::default();
     let air = LightingFeatures { fog: true, tone_mapping: ToneMapping::Neutral, ..plain.clone() };
@@ -27,14 +40,16 @@ fn rows() -> [(&'static str, Shading, bool); 8] {
     let all = LightingFeatures { shadows, ..air.clone() };
     let lights = |lights| Shading::MetallicRoughness(LightingFeatures { lights, ..LightingFeatures::default() });
     [
-        ("diffuse", Shading::Diffuse, false),
-        ("metallic-roughness", Shading::MetallicRoughness(plain), false),
-        ("  with fog and tone mapping", Shading::MetallicRoughness(air), false),
-        ("  with 16 point lights", lights(16), false),
-        ("  with 256 point lights", lights(256), false),
-        ("  with four shadow cascades, drawn and received", Shading::MetallicRoughness(shadowed), false),
-        ("  with all of them", Shading::MetallicRoughness(all.clone()), false),
-        ("  with all of them, cached poses of a time grid", Shading::MetallicRoughness(all), true),
+        ("diffuse", Shading::Diffuse, Change::None),
+        ("  with 20 variants", Shading::Diffuse, Change::Variants),
+        ("metallic-roughness", Shading::MetallicRoughness(plain.clone()), Change::None),
+        ("  with 20 variants", Shading::MetallicRoughness(plain), Change::Variants),
+        ("  with fog and tone mapping", Shading::MetallicRoughness(air), Change::None),
+        ("  with 16 point lights", lights(16), Change::None),
+        ("  with 256 point lights", lights(256), Change::None),
+        ("  with four shadow cascades, drawn and received", Shading::MetallicRoughness(shadowed), Change::None),
+        ("  with all of them", Shading::MetallicRoughness(all.clone()), Change::None),
+        ("  with all of them, cached poses of a time grid", Shading::MetallicRoughness(all), Change::Cached),
     ]
 }
 
@@ -49,7 +64,11 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
 fn table(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     heading(&format!("material: {count} instances of {}, {} x {}", model.meta.name, SIZE[0], SIZE[1]));
     let rows = rows();
-    let renderers = rows.iter().map(|(_, shading, cached)| renderer(context, model, count, shading, *cached));
+    let varied = with_variants(model)?;
+    let renderers = rows.iter().map(|(_, shading, change)| {
+        let model = if *change == Change::Variants { &varied } else { model };
+        renderer(context, model, count, shading, *change)
+    });
     let mut renderers = renderers.collect::<Result<Vec<_>, _>>()?;
     let (target, timer) = (Frame::new(&context.device), Timer::new(context));
     let mut times = vec![Vec::new(); rows.len()];
@@ -82,12 +101,43 @@ fn table(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns a model in which each texture of a base colour has a layer per variant, with equal images.
+fn with_variants(model: &Model) -> Result<Model, String> {
+    let mut varied = model.clone();
+    let layers = usize::from(VARIANTS);
+    varied.meta.variants = (0..VARIANTS).map(|i| Str::from(format!("variant_{i}"))).collect();
+    let mut changed = vec![false; varied.meta.textures.len()];
+    for material in varied.meta.materials.to_mut() {
+        let Some(texture) = material.base_color_texture else { continue };
+        material.variant_layers = (0..VARIANTS).collect();
+        changed[texture.texture as usize] = true;
+    }
+    let mut payloads = varied.textures.to_mut().iter_mut();
+    for (texture, changed) in varied.meta.textures.to_mut().iter_mut().zip(changed) {
+        for payload in payloads.by_ref().take(texture.formats.len()).filter(|p| changed && !p.is_left_out()) {
+            let file = files::load(payload, &model.meta.content_hash).map_err(|e| e.to_string())?;
+            let mut bytes = model.meta.content_hash.to_vec();
+            let mut levels = Vec::new();
+            for range in payload.levels.iter() {
+                let (start, len) = (range.offset as usize, range.len as usize);
+                let image = file.get(start..start + len).ok_or("a texture is cut off")?;
+                levels.push(ByteRange { offset: bytes.len() as u64, len: (len * layers) as u64 });
+                bytes.extend(image.repeat(layers));
+            }
+            let size = bytes.len() as u64;
+            *payload = Payload { data: Data::Bytes(bytes.into()), size, hash_at: 0, levels: levels.into() };
+        }
+        texture.layers = if changed { VARIANTS.into() } else { 1 };
+    }
+    Ok(varied)
+}
+
 fn renderer(
     context: &Context,
     model: &Model,
     count: u32,
     shading: &Shading,
-    cached: bool,
+    change: Change,
 ) -> Result<(CrowdRenderer, Crowd<Dynamic>), String> {
     let failed = |e: gpuskin_rt::internals::Error| e.to_string();
     let descriptor = RendererDescriptor { shading: shading.clone(), ..Default::default() };
@@ -106,7 +156,7 @@ fn renderer(
     renderer.set_lights(&lights).map_err(failed)?;
     let descriptor = CrowdDescriptor {
         capacity: count,
-        time_grid: cached.then_some(1.0 / 30.0),
+        time_grid: (change == Change::Cached).then_some(1.0 / 30.0),
         sharing: PoseSharing::Always,
         ..Default::default()
     };
@@ -115,7 +165,12 @@ fn renderer(
     for i in 0..count {
         let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
         let instance = Instance::at([x, 0.0, z]).facing(i as f32 * 2.4).play(Clip::new((i % clips) as u16));
-        crowd.spawn(instance.phase(i as f32 * 0.618).repeat(Repeat::Loop));
+        let variant = if change == Change::Variants {
+            ModelVariant::new((i % u32::from(VARIANTS)) as u8)
+        } else {
+            ModelVariant::BASE
+        };
+        crowd.spawn(instance.phase(i as f32 * 0.618).repeat(Repeat::Loop).variant(variant));
     }
     Ok((renderer, crowd))
 }

@@ -1,0 +1,19 @@
+// Base colour without a texture.
+
+struct DepthVaryings {
+    @invariant @builtin(position) position: vec4<f32>,
+    @location(0) uv: vec2<f32>,
+    @location(1) alpha: f32,
+}
+
+fn depth_varyings_of(position: vec4<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> DepthVaryings {
+    return DepthVaryings(position, skinned.uv, skinned.color.a);
+}
+
+fn base_color_texel(varyings: Varyings) -> vec4<f32> {
+    return vec4<f32>(1.0);
+}
+
+fn depth_base_color_texel(varyings: DepthVaryings) -> vec4<f32> {
+    return vec4<f32>(1.0);
+}

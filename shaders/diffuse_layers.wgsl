@@ -1,0 +1,22 @@
+// Interface of the diffuse material: the base colour texture has layers.
+
+// Layout of MaterialUniform in gpuskin-rt/src/render/material.rs.
+struct Material {
+    base_color: vec4<f32>,
+    emissive: vec3<f32>,
+    alpha_cutoff: f32,
+    layers: array<vec4<u32>, 16>,
+}
+
+struct Varyings {
+    @invariant @builtin(position) position: vec4<f32>,
+    @location(0) uv: vec2<f32>,
+    // With flat shading: vector from the eye to the surface.
+    @location(1) normal: vec3<f32>,
+    @location(2) color: vec4<f32>,
+    @location(3) @interpolate(flat) variant: u32,
+}
+
+fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> Varyings {
+    return Varyings(position, skinned.uv, normal, skinned.color, gpuskin_variant_of(input));
+}

@@ -1,0 +1,20 @@
+// Interface of the diffuse material: all instances have the same base colour texture.
+
+// Layout of MaterialUniform in gpuskin-rt/src/render/material.rs, without its last member.
+struct Material {
+    base_color: vec4<f32>,
+    emissive: vec3<f32>,
+    alpha_cutoff: f32,
+}
+
+struct Varyings {
+    @invariant @builtin(position) position: vec4<f32>,
+    @location(0) uv: vec2<f32>,
+    // With flat shading: vector from the eye to the surface.
+    @location(1) normal: vec3<f32>,
+    @location(2) color: vec4<f32>,
+}
+
+fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> Varyings {
+    return Varyings(position, skinned.uv, normal, skinned.color);
+}

@@ -1,0 +1,4 @@
+// Variant of the model's materials that the instance has: word 9 of its playback record.
+fn gpuskin_variant_of(input: GpuskinInput) -> u32 {
+    return gpuskin_get_model_variant(input.playback_2.y >> 16u);
+}
