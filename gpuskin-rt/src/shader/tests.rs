@@ -40,7 +40,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
             },
         ))
         .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.has_vertex_index()).map(|variant| {
-            (format!("crowd with added morph targets of {variant:?}"), drawn(variant, InstanceSource::Added))
+            (format!("crowd with added morph targets of {variant:?}"), drawn(variant, InstanceSource::Added, false))
         }))
         .chain([false, true].map(|tangents| (format!("morph pass, tangents {tangents}"), morph_pass(tangents))))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
