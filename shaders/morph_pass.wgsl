@@ -24,7 +24,7 @@ fn gpuskin_write_morphs(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_
     // Vertices that this level of detail or a coarser one draws come first.
     let level = gpuskin_playbacks[slot * 3u + 2u].z & gpuskin_parameters.level_mask;
     let count = min(gpuskin_morph_word(level), gpuskin_model.morph_vertices);
-    let order_at = gpuskin_morph_lists_at + ((gpuskin_model.morph_vertices + 3u) & 0xfffffffcu);
+    let order_at = gpuskin_morph_lists_at + ((gpuskin_model.vertices + 3u) & 0xfffffffcu);
     let pose = slot * gpuskin_parameters.stride + group.z * gpuskin_parameters.previous_offset;
     let region = gpuskin_morph_region(slot, group.z);
     for (var i = thread; i < count; i += gpuskin_group_size) {

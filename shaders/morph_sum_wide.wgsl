@@ -11,8 +11,8 @@ fn gpuskin_morph_weights(pose: GpuskinPoseSource, words: vec4<u32>) -> vec4<f32>
     );
 }
 
-// Sum of a start and the deltas of a vertex that morph targets move. Eight deltas are loaded together, then their weights: one after the other,
-// each would wait for two loads. In variables, because arrays would be in memory.
+// Sum of a start and the deltas of a vertex. Eight deltas are loaded together, then their weights: one after the other, each
+// would wait for two loads. In variables, because arrays would be in memory.
 fn gpuskin_morph_sum(pose: GpuskinPoseSource, vertex: u32, start: GpuskinMorph) -> GpuskinMorph {
     var sum = start;
     let word = gpuskin_morph_word(gpuskin_morph_lists_at + vertex);

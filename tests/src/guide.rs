@@ -15,6 +15,7 @@ chapters! {
     sources: "sources.md",
     playback: "playback.md",
     layers: "layers.md",
+    morph_targets: "morph-targets.md",
     variants: "variants.md",
     events_and_sockets: "events-and-sockets.md",
     moving: "moving.md",

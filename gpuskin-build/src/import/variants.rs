@@ -79,7 +79,7 @@ fn named(file: &File<'_>, materials: &Materials, name: &At<String>) -> Result<Ve
         None if names().next().is_none() => "name the material in the modelling tool, and export the file again".into(),
         None => format!("the model has the materials {}", list(names(), LISTED)),
     };
-    let message = format!("material {} not found in {}", quoted(&name.value), file.shown);
+    let message = format!("not found in {}", file.shown);
     Err(Diagnostic::error(DiagnosticCode::MaterialNotFound, message).help(help))
 }
 

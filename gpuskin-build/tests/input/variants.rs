@@ -269,7 +269,7 @@ fn invalid_images_of_variants_are_refused() {
         assert!(diagnostic.message().contains("soldier"), "{diagnostic}");
     };
     let of = |material: &str, path: &str| format!("variants = {{ a = {{ {material} = \"{path}\" }} }}");
-    let found = ["variant `a`", "material `Unifrom` not found in soldier.glb", "did you mean `Uniform`?"];
+    let found = ["variant `a`", "material `Unifrom`: not found in soldier.glb", "did you mean `Uniform`?"];
     refuses(&of("Unifrom", "green.png"), "gpuskin::material::not_found", &found);
     let listed = ["the model has the materials `Face`, `Steel`", "Uniform"];
     let _ = listed;

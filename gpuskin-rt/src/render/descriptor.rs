@@ -47,9 +47,10 @@ pub struct RendererDescriptor {
     /// Moved instances of [`crate::Encoding::LocalPacked`] have no motion where shaders can bind fewer than
     /// five storage buffers; the default limit of wgpu is eight.
     pub motion_vectors: bool,
-    /// Memory limit in bytes of a crowd for vertices that morph targets move, where a compute pass evaluates poses. A visible
-    /// instance takes 24 bytes for each different list of deltas of the model, 36 if vertices have tangents, and twice that
-    /// with [`motion_vectors`](Self::motion_vectors); its deltas are then added once per frame. Where memory is short,
+    /// Memory limit in bytes for sums of morph targets, where a compute pass evaluates poses: of each palette of a crowd,
+    /// which has several only where one binding of the device cannot hold all bones. A visible instance takes 24 bytes per
+    /// vertex that targets move, 36 if vertices have tangents, and twice that with
+    /// [`motion_vectors`](Self::motion_vectors); its deltas are then added once per frame. Where memory is short,
     /// vertices of further instances add their deltas in each pass, with the same result. 0: all of them do.
     pub morph_bytes: u64,
 }

@@ -240,8 +240,12 @@ impl PoseEvaluator {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let groups = u64::from(self.max_groups).pow(2);
-        let sums = self.morphs.as_ref().map_or(0, |(room, _)| room.bytes(u32::MAX));
-        let max_instances = (binding.saturating_sub(sums) / (u64::from(self.stride()) * MATRIX_BYTES))
+        let bones = u64::from(self.stride()) * MATRIX_BYTES;
+        let room = self.morphs.as_ref().map(|(room, _)| *room).unwrap_or_default();
+        // All instances have room for morph targets, or the first ones have.
+        let all = binding / (bones + room.bytes(1));
+        let some = binding.saturating_sub(room.bytes(u32::MAX)) / bones;
+        let max_instances = (if all <= room.slots.into() { all } else { some })
             .min(binding / PLAYBACK_BYTES)
             .min(binding / ENTRY_BYTES)
             .min(groups);

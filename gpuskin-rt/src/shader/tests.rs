@@ -237,13 +237,17 @@ fn wgsl_structures_match_rust_layout() {
             uv_min,
             uv_extent,
             value_min,
-            value_extent
+            value_extent,
+            morph_vertices,
+            morph_slots,
+            morph_stride,
+            reserved
         ]
     );
-    assert_eq!((members, size as u64), (13, MODEL_BYTES));
+    assert_eq!((members, size as u64), (17, MODEL_BYTES));
     assert_eq!(MODEL_BYTES, 16 << 10);
     let (clips, _) = layout(&module, "GpuskinModel");
-    assert_eq!(clips[12], ("clips".into(), size_of::<ModelUniform>() as u32));
+    assert_eq!(clips[16], ("clips".into(), size_of::<ModelUniform>() as u32));
 
     let (moved, _) = parse(&motion::motion());
     let motion = same_layout!(&moved, "GpuskinMotionParameters", MotionUniform, [time, instances, reserved]);
@@ -270,7 +274,8 @@ fn wgsl_structures_match_rust_layout() {
             live_stride,
             previous_offset,
             previous_live_at,
-            max_groups
+            max_groups,
+            level_mask
         ]
     );
     assert_eq!(parameters.1, size_of::<PaletteUniform>());
