@@ -274,7 +274,7 @@ pub struct ModelUniform {
     pub morph_vertices: u32,
     /// Number of palette slots, from the first one up, whose morph targets a compute pass adds.
     pub morph_slots: u32,
-    /// Number of matrices per pose for the sums: [`crate::morph::sum_matrices`].
+    /// Number of palette matrices per pose for the sums: one for two moved vertices, or three for four with tangents.
     pub morph_stride: u32,
     /// Zero.
     pub reserved: u32,
