@@ -21,8 +21,7 @@ pub(crate) struct MaterialUniform {
     pub(crate) layers: VariantLayers,
 }
 
-/// Layout of `Material` in `shaders/material_layers.wgsl`; its first parts, in `shaders/material_coat.wgsl`,
-/// `shaders/material_specular.wgsl` and `shaders/material_plain.wgsl`.
+/// Layout of `Material` in the metallic-roughness material.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct FullMaterialUniform {

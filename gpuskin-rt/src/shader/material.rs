@@ -170,22 +170,37 @@ pub(crate) fn material(
     let layers = surface.textures.has(TextureSet::LAYERS);
     let mut all = drawn_text(variant, instances, layers) + "\n" + &lighting(code, 0);
     all.push_str(&interface(surface, directions, directions && mapped && variant.vertex.tangent));
-    let constants = match (surface.clearcoat, surface.specular) {
-        _ if layers => include_str!("../../shaders/material_layers.wgsl"),
-        (true, _) => include_str!("../../shaders/material_coat.wgsl"),
-        (false, true) => include_str!("../../shaders/material_specular.wgsl"),
-        (false, false) => include_str!("../../shaders/material_plain.wgsl"),
-    };
+    let constants = constants(surface);
     let base_color = match surface.textures.has(TextureSet::BASE_COLOR) {
         true => base_color(layers),
         false => include_str!("../../shaders/base_color_none.wgsl"),
     };
-    let parts = [constants, base_color, include_str!("../../shaders/material.wgsl"), normals, masked];
+    let parts = [&constants, base_color, include_str!("../../shaders/material.wgsl"), normals, masked];
     for module in parts.into_iter().chain(shade.iter().copied()) {
         all.push('\n');
         all.push_str(module);
     }
     all
+}
+
+/// Returns the constants of a material, in the layout of `FullMaterialUniform` in `render/material.rs`: up to the last member
+/// that the surface reads.
+fn constants(surface: SurfaceCode) -> String {
+    let plain = "base_color: vec4<f32>,\n    emissive: vec3<f32>,\n    alpha_cutoff: f32,\n    metallic: f32,\n    \
+                 roughness: f32,\n    occlusion_strength: f32,\n    normal_scale: f32,";
+    let members = [
+        plain,
+        "// Reflectance at normal incidence, and strength.\n    specular: vec4<f32>,",
+        "// Strength and roughness of the clear coat.\n    clearcoat: vec2<f32>,",
+        "// Layer of the base colour texture, a byte per variant of the model.\n    layers: array<vec4<u32>, 16>,",
+    ];
+    let last = match (surface.textures.has(TextureSet::LAYERS), surface.clearcoat, surface.specular) {
+        (true, ..) => 3,
+        (false, true, _) => 2,
+        (false, false, true) => 1,
+        (false, false, false) => 0,
+    };
+    format!("struct Material {{\n    {}\n}}\n", members[..=last].join("\n    "))
 }
 
 /// Returns what depends on the surface: interpolated values, texture bindings and functions that read them.
