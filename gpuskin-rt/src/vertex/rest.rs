@@ -23,7 +23,7 @@ pub struct RestMesh {
     /// animation texture.
     pub vertices: Vec<Vertex>,
     /// Indices of LOD 0, three per triangle, in the order of
-    /// [`MeshInfo::parts`](crate::MeshInfo::parts).
+    /// [`MeshInfo::parts`](crate::model::MeshInfo::parts).
     pub indices: Vec<u32>,
 }
 
