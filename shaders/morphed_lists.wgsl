@@ -1,7 +1,7 @@
 // Vertices moved by morph targets: each adds its deltas.
 
 fn gpuskin_morphed(input: GpuskinInput, pose: GpuskinPoseSource, vertex: GpuskinVertex) -> GpuskinVertex {
-    // Without a branch for vertices that have no deltas, and from the vertex instead of zero: that takes less time.
+    // Without a branch for vertices that have no deltas, which takes longer.
     let start = GpuskinMorph(vertex.position, vertex.normal, vertex.tangent.xyz);
     let sum = gpuskin_morph_sum(pose, input.vertex, start);
     var morphed = vertex;

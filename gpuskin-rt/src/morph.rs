@@ -1,5 +1,4 @@
-//! Morph targets of models in bone mode. CPU reference and WGSL source of `shaders/morphs.wgsl` and
-//! `shaders/morph_pass.wgsl`.
+//! Morph targets of models in bone mode. CPU reference of `shaders/morphs.wgsl` and `shaders/morph_pass.wgsl`.
 //!
 //! The weight of a morph target is one axis of the translation of a bone that moves no vertex by itself:
 //! three targets per bone. Weights are therefore encoded, interpolated, faded and layered as bones are.

@@ -5,7 +5,8 @@ use core::ops::Range;
 
 use super::crowd_core::Drawn;
 use super::draw_run::DrawRun;
-use super::palette::{MATRIX_BYTES, computes};
+use super::layouts::MATRIX_BYTES;
+use super::palette::computes;
 use super::sharing::CacheState;
 use super::{Crowd, CrowdRenderer, DrawPath, Error};
 use crate::cull::MAX_VIEWS;

@@ -294,6 +294,8 @@ pub(crate) const WORDS: wgpu::BindingType = wgpu::BindingType::Texture {
 /// Number of model layouts that have an animation texture.
 const TEXTURES: usize = 8;
 
+/// Bytes per skinning matrix of a palette.
+pub(crate) const MATRIX_BYTES: u64 = 48;
 /// Bytes per playback record.
 pub(crate) const PLAYBACK_BYTES: u64 = size_of::<PlaybackRecord>() as u64;
 /// Bytes per place record.

@@ -3,14 +3,11 @@
 use std::sync::OnceLock;
 
 use super::compute;
-use super::layouts::{self, WORDS, storage, uniform};
+use super::layouts::{self, MATRIX_BYTES, WORDS, storage, uniform};
 use crate::Metadata;
 use crate::local::shader::PaletteUniform;
 use crate::morph::{MorphLists, sum_matrices};
 use crate::shader::{self, MODEL_BYTES, MORPH_ENTRY_POINT};
-
-/// Bytes per matrix of a palette.
-pub(crate) const MATRIX_BYTES: u64 = 48;
 
 const LABEL: Option<&str> = Some("gpuskin morph targets");
 
