@@ -73,6 +73,7 @@ mod pose_extent;
 #[cfg(feature = "gpu")]
 mod preview;
 mod report;
+mod retarget;
 mod root_motion;
 mod sample;
 mod shard;

@@ -1,5 +1,6 @@
 //! The manifest `gpuskin.toml`: the models to bake, and their settings.
 
+mod animations;
 mod axes;
 pub(crate) mod entry;
 mod environments;
@@ -21,9 +22,9 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 pub use crate::limits::Limits;
 pub use axes::{ForwardAxis, UpAxis};
 pub use entry::{
-    At, BASE, ClipEntry, DeviceClass, EnvironmentEntry, EventEntry, Feature, Fps, InfluenceLimit, Lods, LoopWish,
-    Manifest, MaskEntry, Mode, ModelEntry, PartEntry, Rename, RestFrame, RestTime, RootMotion, Storage, Textures,
-    Tolerance, Tolerances, VariantEntry, VariantImage,
+    AnimationEntry, At, BASE, BoneEntry, ClipEntry, DeviceClass, EnvironmentEntry, EventEntry, Feature, Fps,
+    InfluenceLimit, Lods, LoopWish, Manifest, MaskEntry, Mode, ModelEntry, PartEntry, Rename, RestFrame, RestTime,
+    RootMotion, Storage, Textures, Tolerance, Tolerances, VariantEntry, VariantImage,
 };
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};

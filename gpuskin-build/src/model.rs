@@ -134,6 +134,16 @@ pub struct Trs {
 impl Trs {
     /// The identity transform.
     pub const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
+
+    /// Decomposes an affine matrix without shear. A singular matrix gives numbers that are not finite.
+    pub(crate) fn from_matrix(m: &DMat4) -> Self {
+        let (scale, rotation, translation) = m.to_scale_rotation_translation();
+        Self { translation, rotation: rotation.normalize(), scale }
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        self.translation.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
+    }
 }
 
 /// A joint of a skin, or a node with a rigid mesh.

@@ -193,7 +193,8 @@ fn without_spans(value: &mut Value, spans: &mut Vec<Range<usize>>) {
 
 /// Returns the files that a manifest entry names.
 fn named_files(entry: &ModelEntry) -> impl Iterator<Item = &str> {
-    std::iter::once(&entry.path).chain(&entry.animations).map(|path| path.value.as_str())
+    let animations = entry.animations.iter().map(|animation| &animation.path);
+    std::iter::once(&entry.path).chain(animations).map(|path| path.value.as_str())
 }
 
 fn inputs_key(settings_key: &blake3::Hash, digests: impl IntoIterator<Item = [u8; 32]>) -> blake3::Hash {

@@ -28,7 +28,8 @@ fn parse(text: &str) -> Vec<NamedModel> {
     let model = |model: &Value| {
         let name = model.get("name")?.as_str()?.to_owned();
         let animations = list(model.get("animations"));
-        let files = model.get("path").into_iter().chain(&animations).filter_map(Value::as_str);
+        let animations = animations.iter().map(|file| file.get("path").unwrap_or(file));
+        let files = model.get("path").into_iter().chain(animations).filter_map(Value::as_str);
         Some(NamedModel { name, files: files.map(str::to_owned).collect() })
     };
     list(table.get("model")).iter().filter_map(model).collect()
@@ -40,13 +41,13 @@ mod tests {
 
     #[test]
     fn models_are_found_in_manifests_with_errors() {
-        let text = "[[model]]\nname = \"a\"\npath = \"a.glb\"\nanimations = [\"b.glb\", 3]\nfpps = 1\n[[model]]\npath = \"c\"\n\
+        let text = "[[model]]\nname = \"a\"\npath = \"a.glb\"\nanimations = [\"b.glb\", 3, {path = \"e.glb\"}]\nfpps = 1\n[[model]]\npath = \"c\"\n\
                     [[model]]\nname = \"d\"\n";
         let named = |name: &str, files: &[&str]| NamedModel {
             name: name.to_owned(),
             files: files.iter().map(|file| (*file).to_owned()).collect(),
         };
-        assert_eq!(parse(text), [named("a", &["a.glb", "b.glb"]), named("d", &[])]);
+        assert_eq!(parse(text), [named("a", &["a.glb", "b.glb", "e.glb"]), named("d", &[])]);
         assert_eq!(parse("[[model]"), []);
         assert_eq!(parse("model = 3"), []);
     }

@@ -34,7 +34,7 @@ impl Shard {
     pub(crate) fn select<'m>(self, folder: &Path, entries: Vec<&'m ModelEntry>) -> Vec<&'m ModelEntry> {
         let size = |path: &str| std::fs::metadata(folder.join(path)).map_or(0, |metadata| metadata.len());
         let cost = |entry: &ModelEntry| {
-            let paths = std::iter::once(&entry.path).chain(&entry.animations);
+            let paths = std::iter::once(&entry.path).chain(entry.animations.iter().map(|animation| &animation.path));
             paths.map(|path| size(&path.value)).fold(BASE_COST, u64::saturating_add)
         };
         let costs: Vec<u64> = entries.iter().map(|entry| cost(entry)).collect();

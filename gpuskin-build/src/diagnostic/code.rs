@@ -105,6 +105,8 @@ codes! {
     ClipUnused, "clip::unused_file", "No clip of a file in `animations` is baked.", "remove the file from `animations`, or add a [model.clips.<name>] table for its clips";
     ClipWithoutEffect, "clip::idle", "A clip moves nothing that is drawn.", "export the clip with the channels of its skeleton, or leave the clip out";
     ClipUnknownNodes, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton: nodes are matched by name";
+    RetargetBones, "retarget::bones", "A skeleton is not a humanoid, or its bones were not found by their names.", "name the nodes by bone: `bones = { left_foot = \"Ankle.L\" }` for an animation file, [model.humanoid] for the model";
+    RetargetUnmatched, "retarget::unmatched", "Bones of a retargeted clip or of the model have no counterpart in the other skeleton.", "name the nodes by bone, if the skeletons have them, or ignore the warning";
     ClipAlikeNodes, "clip::alike_nodes", "Nodes of an animation file were matched with nodes of the model whose names differ in a prefix or in separators.", "if the match is right, write `rename = { \"mixamorig:*\" = \"*\" }`";
     ClipSeam, "clip::seam", "A clip loops, but its last pose differs from its first.", "write `loop = \"close\"`, which blends the end into the start, or make the last key equal to the first";
     ClipPlaysOnce, "clip::plays_once", "A clip with the name of a cycle plays once, because its ends do not meet.", "write `loop = \"close\"` to blend the end into the start, `loop = true` to keep the jump, or `loop = false`";

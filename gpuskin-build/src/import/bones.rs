@@ -78,6 +78,11 @@ impl Skin {
         }
     }
 
+    /// Iterates over the nodes of the joints and their inverse bind matrices.
+    pub(super) fn joints(&self) -> impl Iterator<Item = (usize, DMat4)> + '_ {
+        self.joints.iter().copied().zip(self.inverse_bind.iter().map(|m| affine(*m).0))
+    }
+
     /// Number of joints.
     pub(super) fn len(&self) -> usize {
         self.joints.len()

@@ -10,9 +10,10 @@ use super::file::File;
 use super::hierarchy::{Hierarchy, node_label};
 use super::node_names::{NodeMatch, NodeNames, common_rename};
 use super::report::Report;
-use super::select::{ClipFile, SelectedClip};
+use super::retarget::{self, BoneTable};
+use super::select::{ClipFile, ClipNodes, SelectedClip};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
-use crate::manifest::Rename;
+use crate::manifest::{ModelEntry, Rename};
 use crate::model::{Channel, Clip, MorphChannel, Property};
 use crate::suggest::{list, quoted};
 
@@ -24,11 +25,11 @@ pub(super) fn read(
     choices: &[SelectedClip],
     sources: &[ClipFile<'_, '_>],
     hierarchy: &Hierarchy,
-    rename: &[Rename],
+    entry: &ModelEntry,
     report: &mut Report<'_>,
 ) -> Vec<Clip> {
     let mut readers: Vec<ClipReader<'_, '_>> =
-        sources.iter().map(|source| ClipReader::new(source, &sources[0], hierarchy, rename)).collect();
+        sources.iter().map(|source| ClipReader::new(source, &sources[0], hierarchy, &entry.rename)).collect();
     let mut clips = Vec::with_capacity(choices.len());
     for choice in choices {
         clips.push(readers[choice.source].clip(choice, report));
@@ -36,7 +37,34 @@ pub(super) fn read(
     for (i, reader) in readers.iter().enumerate() {
         reader.warn_of_strangers(choices.iter().any(|choice| choice.source == i), report);
     }
+    retarget(choices, sources, hierarchy, entry, &mut clips, report);
     clips
+}
+
+/// Retargets the clips of files with other skeletons to the model.
+fn retarget(
+    choices: &[SelectedClip],
+    sources: &[ClipFile<'_, '_>],
+    hierarchy: &Hierarchy,
+    entry: &ModelEntry,
+    clips: &mut [Clip],
+    report: &mut Report<'_>,
+) {
+    let mut target = None;
+    for (i, source) in sources.iter().enumerate() {
+        let ClipNodes::Retargeted(own, bones) = &source.nodes else { continue };
+        let target = target.get_or_insert_with(|| {
+            let table = BoneTable { path: &entry.path, bones: &entry.humanoid, key: "[model.humanoid]" };
+            retarget::rig(sources[0].file, hierarchy, table, report)
+        });
+        let table = BoneTable { path: source.path, bones, key: "`bones`" };
+        let rig = retarget::rig(source.file, own, table, report);
+        if let (Some(rig), Some(target), false) = (&rig, &*target, report.failed()) {
+            let of_source = clips.iter_mut().zip(choices).filter(|(_, choice)| choice.source == i);
+            let clips = of_source.map(|(clip, _)| clip).collect();
+            retarget::clips(source.file, (rig, target), table, clips, report);
+        }
+    }
 }
 
 /// Curve of a channel: transform property or morph weights.
@@ -47,6 +75,7 @@ enum AnyChannel {
 
 struct ClipReader<'a, 'f> {
     source: &'a ClipFile<'a, 'f>,
+    /// File whose nodes the clips move.
     model: &'a File<'f>,
     /// Number of morph targets of each node of the model.
     targets: Vec<usize>,
@@ -67,10 +96,15 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         hierarchy: &Hierarchy,
         rename: &'a [Rename],
     ) -> Self {
-        let names = if source.other { NodeNames::new(model.file, hierarchy, rename) } else { NodeNames::none() };
+        // Clips that are retargeted are read as clips of a model of their own.
+        let (moved, hierarchy, names) = match &source.nodes {
+            ClipNodes::OfModel => (model.file, hierarchy, NodeNames::none()),
+            ClipNodes::ByName => (model.file, hierarchy, NodeNames::new(model.file, hierarchy, rename)),
+            ClipNodes::Retargeted(own, _) => (source.file, &**own, NodeNames::none()),
+        };
         let (strangers, known, alike) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
         let targets = hierarchy.nodes.iter().map(|node| node.weights.len()).collect();
-        Self { source, model: model.file, targets, names, keys: KeyTimesCache::default(), strangers, known, alike }
+        Self { source, model: moved, targets, names, keys: KeyTimesCache::default(), strangers, known, alike }
     }
 
     fn clip(&mut self, choice: &SelectedClip, report: &mut Report<'_>) -> Clip {
@@ -81,7 +115,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             name: choice.name.clone(),
             source: choice.title.clone(),
             index: choice.animation,
-            file: self.source.other.then(|| self.source.path.value.clone()),
+            file: self.source.is_other().then(|| self.source.path.value.clone()),
             channels: Vec::with_capacity(animation.channels.len()),
             ..Clip::default()
         };
@@ -205,12 +239,15 @@ impl<'a, 'f> ClipReader<'a, 'f> {
     /// file.
     fn at(&self, node: usize) -> Label {
         let name = self.model.document.nodes[node].name.as_deref();
-        if self.source.other { node_label(self.model, node) } else { Label::default().node(node, name) }
+        match self.source.nodes {
+            ClipNodes::ByName => node_label(self.model, node),
+            ClipNodes::OfModel | ClipNodes::Retargeted(..) => Label::default().node(node, name),
+        }
     }
 
     /// Returns the node of the model that a channel moves.
     fn node(&mut self, target: Index<json::Node>) -> Result<Option<usize>, Diagnostic> {
-        if !self.source.other {
+        if !matches!(self.source.nodes, ClipNodes::ByName) {
             return Ok(Some(target.value()));
         }
         let name = self.source.file.document.nodes[target.value()].name.as_deref();
@@ -238,7 +275,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
 
     fn warn_of_strangers(&self, chosen: bool, report: &mut Report<'_>) {
         let (file, model) = (self.source.file, &self.model.shown);
-        if !self.source.other {
+        if !self.source.is_other() {
             return;
         }
         if !chosen {

@@ -75,6 +75,7 @@ mod outline;
 mod pixels;
 mod references;
 mod report;
+mod retarget;
 mod select;
 mod surface;
 mod target_names;
@@ -84,6 +85,7 @@ mod unbound;
 mod untrusted;
 mod uri;
 mod variants;
+mod vrm;
 mod weights;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,14 +94,14 @@ use std::path::PathBuf;
 use glam::{DMat4, DVec3, DVec4};
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
-use crate::manifest::{At, Manifest, ModelEntry};
+use crate::manifest::{AnimationEntry, At, Manifest, ModelEntry};
 use crate::model::{Clip, Model};
 use bones::Bones;
 use file::{File, ImportContext};
 use hierarchy::Hierarchy;
 use material::Materials;
 use report::Report;
-use select::ClipFile;
+use select::{ClipFile, ClipNodes};
 pub use textures::Pixels;
 
 pub(crate) use inputs::Inputs;
@@ -142,14 +144,14 @@ pub(crate) fn import_with_inputs(
         file.map_err(refused).ok()
     };
     let model = open(&entry.path);
-    let others: Vec<_> = entry.animations.iter().map(|path| (open(path), path)).collect();
+    let others: Vec<_> = entry.animations.iter().map(|animation| (open(&animation.path), animation)).collect();
     let model = read(model.as_ref()?, &others, entry, pixels, &mut report);
     model.filter(|_| !report.failed())
 }
 
 fn read<'f>(
     file: &File<'f>,
-    others: &[(Option<File<'f>>, &At<String>)],
+    others: &[(Option<File<'f>>, &AnimationEntry)],
     entry: &ModelEntry,
     pixels: Pixels,
     report: &mut Report<'_>,
@@ -158,12 +160,21 @@ fn read<'f>(
     let errors = report.errors();
     let taking_part = hierarchy.taking_part(file, entry, report);
 
-    let mut sources = vec![ClipFile { file, path: &entry.path, other: false }];
-    for (file, path) in others {
-        sources.extend(file.as_ref().map(|file| ClipFile { file, path, other: true }));
+    let mut sources = vec![ClipFile { file, path: &entry.path, nodes: ClipNodes::OfModel }];
+    for (file, AnimationEntry { path, retarget }) in others {
+        let Some(file) = file else { continue };
+        let nodes = match retarget {
+            None => ClipNodes::ByName,
+            Some(bones) => {
+                // Errors of a hierarchy are those of its file.
+                let Some(hierarchy) = Hierarchy::read(file, report) else { continue };
+                ClipNodes::Retargeted(Box::new(hierarchy), bones)
+            }
+        };
+        sources.push(ClipFile { file, path, nodes });
     }
     let choices = select::choose(&sources, entry, report);
-    let mut clips = clips::read(&choices, &sources, &hierarchy, &entry.rename, report);
+    let mut clips = clips::read(&choices, &sources, &hierarchy, entry, report);
     let events = events::read(&choices, &sources, entry, &mut clips, report);
     references::references(entry, &mut clips);
 

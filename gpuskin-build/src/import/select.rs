@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::file::File;
+use super::hierarchy::Hierarchy;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::identifier_case::snake;
-use crate::manifest::{At, ClipEntry, ModelEntry};
+use crate::manifest::{At, BoneEntry, ClipEntry, ModelEntry};
 use crate::suggest::{instead, list, quoted};
 
 /// A file with clips.
@@ -15,8 +16,24 @@ pub(super) struct ClipFile<'a, 'f> {
     pub file: &'a File<'f>,
     /// Path and its location in the manifest.
     pub path: &'a At<String>,
+    pub nodes: ClipNodes<'a>,
+}
+
+impl ClipFile<'_, '_> {
     /// Whether the file is an animation file, not the model's own file.
-    pub other: bool,
+    pub(super) fn is_other(&self) -> bool {
+        !matches!(self.nodes, ClipNodes::OfModel)
+    }
+}
+
+/// Relation of the nodes that the clips of a file move to the nodes of the model.
+pub(super) enum ClipNodes<'a> {
+    /// The file is the model's own.
+    OfModel,
+    /// Nodes of the same names.
+    ByName,
+    /// Nodes of another skeleton, with those that the manifest names by bone.
+    Retargeted(Box<Hierarchy>, &'a [BoneEntry]),
 }
 
 /// A clip to read.

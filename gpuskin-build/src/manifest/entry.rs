@@ -204,9 +204,10 @@ pub struct ModelEntry {
     pub name: At<String>,
     /// Path of the glTF file, as written.
     pub path: At<String>,
-    /// Paths of animation files, as written. Their clips are added to the model, and nodes are
-    /// matched by name.
-    pub animations: Vec<At<String>>,
+    /// Animation files, whose clips are added to the model.
+    pub animations: Vec<AnimationEntry>,
+    /// Bones of a humanoid and the nodes of the model that are these bones, where names do not tell.
+    pub humanoid: Vec<BoneEntry>,
     /// New names of the nodes of animation files; the first pattern that matches is used.
     pub rename: Vec<Rename>,
     /// Names of nodes; only meshes at or below them are baked. If empty, all meshes are.
@@ -288,6 +289,25 @@ impl ModelEntry {
     pub fn clip(&self, name: &str) -> Option<&ClipEntry> {
         self.clips.iter().flatten().find(|clip| clip.name.value == name)
     }
+}
+
+/// A file of `animations`.
+#[derive(Clone, Debug, Serialize)]
+pub struct AnimationEntry {
+    /// Path of the glTF file, as written.
+    pub path: At<String>,
+    /// Bones of a humanoid and the nodes of the file that are these bones, where names do not tell; `None` if the clips
+    /// are not retargeted, and nodes are matched by name.
+    pub retarget: Option<Vec<BoneEntry>>,
+}
+
+/// A bone of a humanoid, and the name of its node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoneEntry {
+    /// Name of the bone, such as `left_upper_arm`.
+    pub bone: At<String>,
+    /// Name of the node.
+    pub node: At<String>,
 }
 
 /// Pattern of names and the names that it makes of them.

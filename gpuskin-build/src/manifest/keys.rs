@@ -307,9 +307,15 @@ pub(super) const MODEL: TableKeys = TableKeys {
         Key { name: "path", value: Text, default: Required, doc: "path of the glTF file" },
         Key {
             name: "animations",
-            value: List(&Text),
+            value: List(&AnyOf(&[Text, Table(&ANIMATION)])),
             default: Toml("[]"),
-            doc: "paths of more glTF files, whose clips are added; nodes are matched by name",
+            doc: "more glTF files, whose clips are added: paths, whose nodes are matched by name, or tables such as `{ path = \"run.glb\", retarget = \"humanoid\" }`",
+        },
+        Key {
+            name: "humanoid",
+            value: Named(&Text),
+            default: Toml("{}"),
+            doc: "[retargeting](retargeting.md): nodes of the model by bones of a humanoid, where names do not tell",
         },
         Key {
             name: "rename",
@@ -397,6 +403,29 @@ pub(super) const MODEL: TableKeys = TableKeys {
             value: Named(&Table(&CLIP)),
             default: Described("all clips of the files"),
             doc: "clips to bake, by their names in Rust",
+        },
+    ],
+    later: &[],
+};
+
+/// Kinds of skeletons that clips can be retargeted to.
+pub(super) const SKELETONS: [(&str, ()); 1] = [("humanoid", ())];
+
+pub(super) const ANIMATION: TableKeys = TableKeys {
+    table: "a file of `animations`",
+    keys: &[
+        Key { name: "path", value: Text, default: Required, doc: "path of the glTF file" },
+        Key {
+            name: "retarget",
+            value: Word(&words(&SKELETONS)),
+            default: Described("nodes are matched by name"),
+            doc: "[retargeting](retargeting.md) of the clips from another skeleton",
+        },
+        Key {
+            name: "bones",
+            value: Named(&Text),
+            default: Toml("{}"),
+            doc: "nodes of the file by bones of a humanoid, where names do not tell: `{ left_foot = \"Ankle.L\" }`",
         },
     ],
     later: &[],
@@ -592,4 +621,4 @@ pub(super) const LIMITS: TableKeys = TableKeys {
 };
 
 /// Tables in which a misplaced key may belong.
-pub(super) const TABLES: [&TableKeys; 6] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK, &ENVIRONMENT];
+pub(super) const TABLES: [&TableKeys; 7] = [&BAKE, &LIMITS, &MODEL, &CLIP, &MASK, &ANIMATION, &ENVIRONMENT];

@@ -15,7 +15,7 @@ use super::values::{
 };
 use super::{
     At, ClipEntry, DeviceClass, Feature, Fps, InfluenceLimit, Lods, Manifest, Mode, ModelEntry, Storage, Textures,
-    Tolerances, environments, files, gameplay, keys, limits, rest_frame, textures, variants,
+    Tolerances, animations, environments, files, gameplay, keys, limits, rest_frame, textures, variants,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::name_collisions::{self, ModelNames, check_identifiers};
@@ -212,8 +212,8 @@ fn model(
     let section = Section::new(table, &keys::MODEL, notes);
     let name = section.string("name", notes).filter(|name| files::check_name("a model", name, notes));
     let path = section.string("path", notes);
-    let animations = section.strings("animations", notes);
-    for path in path.iter().chain(&animations) {
+    let animations = animations::read(section, notes);
+    for path in path.iter().chain(animations.iter().map(|animation| &animation.path)) {
         files::check(path, folder, &files::GLTF, notes);
     }
     for key in ["name", "path"] {
@@ -239,6 +239,7 @@ fn model(
         name: name.unwrap_or_else(missing),
         path: path.unwrap_or_else(missing),
         animations,
+        humanoid: animations::bones(section, "humanoid", notes),
         rename: gameplay::rename(section, notes),
         include: section.strings("include", notes),
         exclude: section.strings("exclude", notes),

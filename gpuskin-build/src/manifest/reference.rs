@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::keys::{
-    BAKE, CLIP, DefaultValue, ENVIRONMENT, Key, LIMITS, MASK, MODEL, REST_FRAME, ROOT, Shape, TableKeys,
+    ANIMATION, BAKE, CLIP, DefaultValue, ENVIRONMENT, Key, LIMITS, MASK, MODEL, REST_FRAME, ROOT, Shape, TableKeys,
 };
 
 /// Returns the JSON schema of the manifest, draft 2020-12.
@@ -89,6 +89,7 @@ pub fn key_tables() -> String {
         .to_owned();
     for (anchor, heading, table) in [
         ("model", "`[[model]]`", &MODEL),
+        ("animations", "`animations`", &ANIMATION),
         ("rest_frame", "`rest_frame`", &REST_FRAME),
         ("masks", "`[model.masks]`", &MASK),
         ("clips", "`[model.clips.<name>]`", &CLIP),

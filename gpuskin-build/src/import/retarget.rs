@@ -1,0 +1,197 @@
+//! Skeletons of the files between which clips are retargeted.
+
+use std::collections::BTreeMap;
+
+use glam::DMat4;
+use gltf::json::Index;
+
+use super::bones::Skin;
+use super::file::File;
+use super::hierarchy::Hierarchy;
+use super::report::Report;
+use super::vrm;
+use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::manifest::{At, BoneEntry};
+use crate::model::{Clip, Model};
+use crate::retarget::humanoid::{HumanBone, Humanoid, NodeKind};
+use crate::retarget::{Retargeter, Rig, RigError};
+use crate::suggest::{closest, list, quoted};
+
+/// Maximum number of bones or nodes that a warning lists.
+const LISTED: usize = 5;
+/// Numbers per key and bone that a retargeted clip has at most: time, rotation and translation.
+const NUMBERS_PER_KEY: usize = 10;
+
+/// Where the manifest names nodes of a file by bone.
+#[derive(Clone, Copy)]
+pub(super) struct BoneTable<'a> {
+    /// Path of the file in the manifest, for errors.
+    pub(super) path: &'a At<String>,
+    pub(super) bones: &'a [BoneEntry],
+    /// Key of the table.
+    pub(super) key: &'static str,
+}
+
+/// Reads the humanoid skeleton of a file. Reports errors, and returns `None` for them.
+pub(super) fn rig(
+    file: &File<'_>,
+    hierarchy: &Hierarchy,
+    table: BoneTable<'_>,
+    report: &mut Report<'_>,
+) -> Option<Rig> {
+    let before = report.errors();
+    let mut skins = Vec::new();
+    for index in 0..file.document.skins.len() {
+        match Skin::read(file, Index::new(index as u32)) {
+            Ok(skin) => skins.push(skin),
+            Err(diagnostic) => report.error_at(&table.path.span, diagnostic.within(Label::file(&file.shown))),
+        }
+    }
+    let mut binds = BTreeMap::new();
+    for (node, inverse_bind) in skins.iter().flat_map(Skin::joints) {
+        let bind: DMat4 = inverse_bind.inverse();
+        if bind.is_finite() {
+            binds.entry(node).or_insert(bind);
+        }
+    }
+    let mut kinds = vec![if skins.is_empty() { NodeKind::Bone } else { NodeKind::Other }; hierarchy.nodes.len()];
+    for (node, kind) in file.document.nodes.iter().zip(&mut kinds) {
+        if node.mesh.is_some() {
+            *kind = NodeKind::Mesh;
+        }
+    }
+    skins.iter().flat_map(Skin::joints).for_each(|(node, _)| kinds[node] = NodeKind::Bone);
+
+    let mut given = named(file, hierarchy, table, &kinds, report);
+    for (bone, node) in vrm::bones(file.json()) {
+        if node < kinds.len() && given.iter().all(|(other, _)| *other != bone) {
+            given.push((bone, node));
+        }
+    }
+    if report.errors() > before {
+        return None;
+    }
+    let bones = Humanoid::find(&hierarchy.nodes, &hierarchy.order, &kinds, &given);
+    let model = Model {
+        nodes: hierarchy.nodes.clone(),
+        order: hierarchy.order.clone(),
+        root: DMat4::IDENTITY,
+        ..Model::default()
+    };
+    let error = match Rig::new(model, bones, &binds) {
+        Ok(rig) => return Some(rig),
+        Err(error) => error,
+    };
+    let diagnostic = match error {
+        RigError::Missing(missing) => {
+            let names: Vec<String> = missing.iter().map(|bone| bone.name()).collect();
+            let message =
+                format!("no humanoid skeleton: no nodes found for {}", list(names.iter().map(String::as_str), LISTED));
+            let help = format!(
+                "name the nodes in {}, by bone: {{ {} = \"...\" }}; the file has {}",
+                table.key,
+                names[0],
+                list(hierarchy.nodes.iter().map(|node| &*node.name), 30)
+            );
+            Diagnostic::error(DiagnosticCode::RetargetBones, message).help(help)
+        }
+        RigError::NoLength(bone) => {
+            let message = format!("the skeleton has no humanoid pose: bone `{}` has no length", bone.name());
+            Diagnostic::error(DiagnosticCode::RetargetBones, message).help(format!("name other nodes in {}", table.key))
+        }
+    };
+    report.error_at(&table.path.span, diagnostic.within(Label::file(&file.shown)));
+    None
+}
+
+/// Returns the nodes that the manifest names.
+fn named(
+    file: &File<'_>,
+    hierarchy: &Hierarchy,
+    table: BoneTable<'_>,
+    kinds: &[NodeKind],
+    report: &mut Report<'_>,
+) -> Vec<(HumanBone, usize)> {
+    let names: Vec<String> = HumanBone::all().map(HumanBone::name).collect();
+    let mut found = Vec::new();
+    for BoneEntry { bone, node } in table.bones {
+        let nodes = hierarchy.named(file, node, table.key, report);
+        let Some(known) = HumanBone::from_name(&bone.value) else {
+            let message = format!("{}: a humanoid has no bone {}", table.key, quoted(&bone.value));
+            let help = match closest(&bone.value, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("bones: {}", list(names.iter().map(String::as_str), names.len())),
+            };
+            report.error_at(&bone.span, Diagnostic::error(DiagnosticCode::ManifestValue, message).help(help));
+            continue;
+        };
+        let joint = nodes.iter().find(|node| kinds[**node] == NodeKind::Bone).or(nodes.first());
+        found.extend(joint.map(|node| (known, *node)));
+    }
+    found
+}
+
+/// Retargets the clips of a file to the model. Reports what has no counterpart.
+pub(super) fn clips(
+    file: &File<'_>,
+    (source, target): (&Rig, &Rig),
+    table: BoneTable<'_>,
+    clips: Vec<&mut Clip>,
+    report: &mut Report<'_>,
+) {
+    let retargeter = Retargeter::new(source, target);
+    let label = || Label::file(&file.shown);
+    warn_of_unmatched(&retargeter, source, &clips, label(), report);
+    for clip in clips {
+        let bones = HumanBone::all().count();
+        let most = (file.memory_left() / 8) as usize / (bones * NUMBERS_PER_KEY);
+        let Some(times) = retargeter.times(clip, most) else {
+            let message =
+                format!("the retargeted clip has more than {most} keys, and does not fit into the memory limit");
+            let diagnostic = Diagnostic::error(DiagnosticCode::LimitMemory, message);
+            report.error_at(&table.path.span, diagnostic.within(label().clip(&clip.source)));
+            continue;
+        };
+        if let Err(diagnostic) = file.claim((times.len() * bones * NUMBERS_PER_KEY) as u64) {
+            report.error_at(&table.path.span, diagnostic.within(label().clip(&clip.source)));
+            continue;
+        }
+        if !clip.morphs.is_empty() {
+            let message = "weights of morph targets are not retargeted";
+            let diagnostic = Diagnostic::warning(DiagnosticCode::RetargetUnmatched, message);
+            report.warn(diagnostic.within(label().clip(&clip.source)));
+        }
+        *clip = retargeter.clip(clip, &times);
+        let values = clip.channels.iter().flat_map(|channel| &channel.curve.values);
+        if !values.into_iter().all(|value| value.is_finite()) {
+            let message = "the retargeted clip is not finite: scales or translations are too large";
+            let diagnostic = Diagnostic::error(DiagnosticCode::GltfNotFinite, message);
+            report.error_at(&table.path.span, diagnostic.within(label().clip(&clip.source)));
+        }
+    }
+}
+
+fn warn_of_unmatched(
+    retargeter: &Retargeter<'_>,
+    source: &Rig,
+    clips: &[&mut Clip],
+    label: Label,
+    report: &mut Report<'_>,
+) {
+    let mut parts = Vec::new();
+    let bones: Vec<String> = retargeter.unmatched().iter().map(|bone| bone.name()).collect();
+    if !bones.is_empty() {
+        let names = list(bones.iter().map(String::as_str), LISTED);
+        parts.push(format!("{} bones of the model have no counterpart and keep their rest pose: {names}", bones.len()));
+    }
+    let clips: Vec<&Clip> = clips.iter().map(|clip| &**clip).collect();
+    let nodes = retargeter.left_out(&clips);
+    if !nodes.is_empty() {
+        let names = list(nodes.iter().map(|node| &*source.model.nodes[*node].name), LISTED);
+        parts.push(format!("{} moving nodes of the file have no counterpart in the model: {names}", nodes.len()));
+    }
+    if !parts.is_empty() {
+        let diagnostic = Diagnostic::warning(DiagnosticCode::RetargetUnmatched, parts.join("; "));
+        report.warn(diagnostic.within(label));
+    }
+}

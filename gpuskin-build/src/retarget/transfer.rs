@@ -1,0 +1,268 @@
+//! Transfer of poses from one skeleton to another.
+
+use glam::{DMat4, DQuat, DVec3};
+
+use super::humanoid::{HumanBone, Side};
+use super::leg::{LegPose, arc};
+use super::rig::{Rig, rotation};
+use crate::model::{Local, Trs};
+
+/// Share of the length of a foot by which the heel is lifted when the foot stands on its toes alone.
+const ON_TOES: f64 = 0.15;
+/// Share of the leg's length by which hips come down at most, for a foot to reach the ground.
+const MAX_LOWERING: f64 = 0.15;
+
+/// Transfers poses of a source skeleton to a target skeleton.
+#[derive(Debug)]
+pub(super) struct Transfer<'a> {
+    source: &'a Rig,
+    target: &'a Rig,
+    /// Rotation from the source's scene to the target's.
+    turn: DQuat,
+    /// Lengths of the target over lengths of the source.
+    scale: f64,
+    /// Bones of the target that follow the source.
+    pairs: Vec<BonePair>,
+    /// Local transforms of the reference pose of the target. `[node]`
+    locals: Vec<Trs>,
+    /// Position of the target's hips where the source's are at their reference.
+    hips: DVec3,
+}
+
+/// Bone of the target, and the bone of the source that it follows.
+#[derive(Clone, Copy, Debug)]
+struct BonePair {
+    bone: HumanBone,
+    source: usize,
+    target: usize,
+    /// Rotation of the target in its scene where the source is at its reference.
+    aligned: DQuat,
+}
+
+/// Pose of the target: local transforms that differ from the reference. `[node]`
+pub(super) struct TargetPose {
+    pub(super) locals: Vec<Trs>,
+    globals: Vec<DMat4>,
+}
+
+impl<'a> Transfer<'a> {
+    pub(super) fn new(source: &'a Rig, target: &'a Rig) -> Self {
+        let turn = DQuat::from_mat3(&(target.body * source.body.transpose())).normalize();
+        let scale = target.leg_length() / source.leg_length();
+        let legs = |rig: &Rig| {
+            let height = |bone: fn(Side) -> HumanBone| {
+                Side::BOTH.map(|side| rig.at(bone(side)).dot(rig.body.y_axis)).iter().sum::<f64>() / 2.0
+            };
+            height(HumanBone::UpperLeg) - height(HumanBone::Foot)
+        };
+        // The reference poses may differ in the bend of the knees.
+        let lift = scale * legs(source) - legs(target);
+        let hips = target.at(HumanBone::Hips) + target.body.y_axis * lift;
+        let locals =
+            target.model.order.iter().fold(vec![Trs::IDENTITY; target.reference.len()], |mut locals, &node| {
+                locals[node] = reference_local(target, node);
+                locals
+            });
+        let mut transfer = Self { source, target, turn, scale, pairs: Vec::new(), locals, hips };
+        transfer.pair();
+        transfer
+    }
+
+    /// Returns the nodes of the source that bones of the target follow.
+    pub(super) fn sources(&self) -> impl Iterator<Item = usize> + '_ {
+        self.pairs.iter().map(|pair| pair.source)
+    }
+
+    /// Returns the bones of the target that follow the source, and their nodes.
+    pub(super) fn targets(&self) -> impl Iterator<Item = (HumanBone, usize)> + '_ {
+        self.pairs.iter().map(|pair| (pair.bone, pair.target))
+    }
+
+    /// Returns the local transforms of the reference pose. `[node]`
+    pub(super) fn reference(&self) -> &[Trs] {
+        &self.locals
+    }
+
+    /// Whether poses move the node of a bone, besides turning it.
+    pub(super) fn moves(&self, bone: HumanBone) -> bool {
+        match bone {
+            HumanBone::Hips => true,
+            HumanBone::Foot(side) => self.is_detached(side),
+            _ => false,
+        }
+    }
+
+    /// Whether the foot of the target does not hang on its leg.
+    fn is_detached(&self, side: Side) -> bool {
+        let [leg, foot] = [HumanBone::LowerLeg(side), HumanBone::Foot(side)].map(|bone| self.target.node(bone));
+        std::iter::successors(Some(foot), |&node| self.target.model.nodes[node].parent).all(|node| node != leg)
+    }
+
+    fn pair(&mut self) {
+        let (source, target) = (self.source, self.target);
+        let mut pairs = Vec::new();
+        for (bone, node) in target.bones.iter() {
+            let Some(of_source) = counterpart(source, target, bone).and_then(|bone| source.bones.get(bone)) else {
+                continue;
+            };
+            let turned = self.alignment(bone);
+            pairs.push(BonePair { bone, source: of_source, target: node, aligned: turned * target.rotations[node] });
+        }
+        self.pairs = pairs;
+    }
+
+    /// Returns the rotation that gives a bone of the target the direction that the source has in its
+    /// reference pose.
+    fn alignment(&self, bone: HumanBone) -> DQuat {
+        let up = self.target.body.y_axis;
+        let direction = |rig: &Rig, bone: HumanBone, end: HumanBone| {
+            let at = |bone| Some(rig.reference[rig.bones.get(bone)?].w_axis.truncate());
+            Some(at(end)? - at(bone)?)
+        };
+        let both =
+            |bone, end| Some((direction(self.target, bone, end)?, self.turn * direction(self.source, bone, end)?));
+        match bone {
+            // Soles are flat on the ground in both poses, however high ankles are.
+            HumanBone::Foot(side) | HumanBone::Toes(side) => {
+                let found = both(HumanBone::Foot(side), HumanBone::Toes(side));
+                let [from, to] =
+                    found.map_or([DVec3::ZERO; 2], |(from, to)| [from, to].map(|way| way.reject_from_normalized(up)));
+                arc(from, to)
+            }
+            _ => match bone.end().and_then(|end| both(bone, end)) {
+                Some((from, to)) => arc(from, to),
+                // A bone without a direction of its own keeps its angle to the bone that it hangs on.
+                None => match bone {
+                    HumanBone::Hand(side) => self.alignment(HumanBone::LowerArm(side)),
+                    HumanBone::Finger(side, _, 0) => self.alignment(HumanBone::Hand(side)),
+                    HumanBone::Finger(side, finger, i) => self.alignment(HumanBone::Finger(side, finger, i - 1)),
+                    _ => DQuat::IDENTITY,
+                },
+            },
+        }
+    }
+
+    /// Returns the pose of the target. `source`: node-to-scene transforms of the source. `[node]`
+    pub(super) fn pose(&self, source: &[DMat4]) -> TargetPose {
+        let mut turns: Vec<Option<DQuat>> = vec![None; self.locals.len()];
+        for pair in &self.pairs {
+            let moved = rotation(&source[pair.source]) * self.source.rotations[pair.source].conjugate();
+            turns[pair.target] = Some(self.turn * moved * self.turn.conjugate() * pair.aligned);
+        }
+        let hips = self.target.node(HumanBone::Hips);
+        let mut places = vec![None; self.locals.len()];
+        places[hips] = Some(self.hips + self.way(source, HumanBone::Hips));
+        let standing = self.compose(&turns, &places);
+
+        let up = self.target.body.y_axis;
+        let ankles = Side::BOTH.map(|side| self.ankle(side, source, &turns));
+        let lacks = [0, 1].map(|i| self.leg(Side::BOTH[i], &standing).lack(ankles[i], up));
+        let lack = lacks[0].max(lacks[1]).min(MAX_LOWERING * self.target.leg_length());
+        places[hips] = places[hips].map(|place| place - up * lack);
+        let standing = self.compose(&turns, &places);
+        let forward =
+            turns[hips].unwrap_or_default() * self.target.rotations[hips].conjugate() * self.target.body.z_axis;
+        for (side, ankle) in Side::BOTH.into_iter().zip(ankles) {
+            let bones = [HumanBone::UpperLeg(side), HumanBone::LowerLeg(side)];
+            let rotations = self.leg(side, &standing).reaching(ankle, forward);
+            for (bone, rotation) in bones.into_iter().zip(rotations) {
+                let turn = &mut turns[self.target.node(bone)];
+                *turn = turn.map(|turn| (rotation * turn).normalize());
+            }
+            if self.is_detached(side) {
+                places[self.target.node(HumanBone::Foot(side))] = Some(ankle);
+            }
+        }
+        self.compose(&turns, &places)
+    }
+
+    /// Returns the way of a bone of the source from its reference, as a way of the target.
+    fn way(&self, source: &[DMat4], bone: HumanBone) -> DVec3 {
+        let node = self.source.node(bone);
+        self.turn * (source[node].w_axis.truncate() - self.source.reference[node].w_axis.truncate()) * self.scale
+    }
+
+    /// Returns the place for an ankle of the target: that of the source, scaled. Where the foot stands on its
+    /// toes, the toes are at the scaled place instead, because feet differ in length.
+    fn ankle(&self, side: Side, source: &[DMat4], turns: &[Option<DQuat>]) -> DVec3 {
+        let (foot, toes) = (HumanBone::Foot(side), HumanBone::Toes(side));
+        let rest = self.target.at(foot);
+        let flat = rest + self.way(source, foot);
+        let (Some(_), Some(toes_of_target)) = (self.source.bones.get(toes), self.target.bones.get(toes)) else {
+            return flat;
+        };
+        let toes_way = self.way(source, toes);
+        let length = self.scale * self.source.at(foot).distance(self.source.at(toes));
+        let lifted = (self.way(source, foot) - toes_way).dot(self.target.body.y_axis) / length.max(f64::MIN_POSITIVE);
+        let share = (lifted / ON_TOES).clamp(0.0, 1.0);
+        let share = share * share * (3.0 - 2.0 * share);
+        let node = self.target.node(foot);
+        let turned = turns[node].unwrap_or(self.target.rotations[node]) * self.target.rotations[node].conjugate();
+        let toes_at = self.target.reference[toes_of_target].w_axis.truncate();
+        let on_toes = toes_at + toes_way + turned * (rest - toes_at);
+        flat.lerp(on_toes, share)
+    }
+
+    fn leg(&self, side: Side, pose: &TargetPose) -> LegPose {
+        let at = |bone| pose.globals[self.target.node(bone)].w_axis.truncate();
+        let [hip, knee] = [HumanBone::UpperLeg(side), HumanBone::LowerLeg(side)].map(at);
+        let (leg, foot) = (self.target.node(HumanBone::LowerLeg(side)), self.target.node(HumanBone::Foot(side)));
+        // The ankle as the lower leg carries it, also where the foot is elsewhere.
+        let carried = self.target.reference[leg].inverse() * self.target.reference[foot];
+        LegPose { hip, knee, ankle: pose.globals[leg].transform_point3(carried.w_axis.truncate()) }
+    }
+
+    /// Composes a pose of rotations and positions in the scene. Nodes without keep those of the reference
+    /// relative to their parents.
+    fn compose(&self, turns: &[Option<DQuat>], places: &[Option<DVec3>]) -> TargetPose {
+        let mut locals = self.locals.clone();
+        let mut globals = vec![DMat4::IDENTITY; locals.len()];
+        let mut rotations = vec![DQuat::IDENTITY; locals.len()];
+        for &node in &self.target.model.order {
+            let parent = self.target.model.nodes[node].parent;
+            let above = parent.map_or(DMat4::IDENTITY, |parent| globals[parent]);
+            let turned = parent.map_or(DQuat::IDENTITY, |parent| rotations[parent]);
+            let local = &mut locals[node];
+            if let Some(turn) = turns[node] {
+                local.rotation = (turned.conjugate() * turn).normalize();
+            }
+            if let Some(place) = places[node] {
+                let inside = above.inverse().transform_point3(place);
+                local.translation = if inside.is_finite() { inside } else { local.translation };
+            }
+            rotations[node] = (turned * local.rotation).normalize();
+            globals[node] = above * crate::sample::matrix(&Local::Trs(*local));
+        }
+        TargetPose { locals, globals }
+    }
+}
+
+/// Returns the bone of the source that a bone of the target follows. Spines have different numbers of bones:
+/// the highest follows the highest.
+fn counterpart(source: &Rig, target: &Rig, bone: HumanBone) -> Option<HumanBone> {
+    use HumanBone::{Chest, Spine, UpperChest};
+    let has = |bone: &HumanBone| source.bones.get(*bone).is_some();
+    let is_highest = |bone: HumanBone, above: &[HumanBone]| {
+        above.iter().all(|bone| target.bones.get(*bone).is_none()) && target.bones.get(bone).is_some()
+    };
+    let highest = [UpperChest, Chest, Spine].into_iter().find(has);
+    match bone {
+        Spine if is_highest(Spine, &[Chest, UpperChest]) => highest,
+        Chest if is_highest(Chest, &[UpperChest]) => highest,
+        UpperChest => highest,
+        other => Some(other).filter(has),
+    }
+}
+
+/// Returns the local transform of a node in the reference pose.
+fn reference_local(rig: &Rig, node: usize) -> Trs {
+    let local = match rig.model.nodes[node].parent {
+        Some(parent) => rig.reference[parent].inverse() * rig.reference[node],
+        None => rig.reference[node],
+    };
+    let found = Trs::from_matrix(&local);
+    match rig.model.nodes[node].local {
+        Local::Trs(trs) if !found.is_finite() => trs,
+        _ => found,
+    }
+}
