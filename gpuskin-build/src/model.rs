@@ -3,6 +3,8 @@
 #[cfg(test)]
 pub(crate) mod fixtures;
 
+use std::sync::Arc;
+
 use glam::{DMat4, DQuat, DVec2, DVec3, DVec4};
 
 /// A model: one node hierarchy, one list of bones, the meshes that the bones move, and the clips
@@ -451,6 +453,24 @@ pub struct Clip {
     /// Index of the clip whose first frame is the reference pose of this additive clip; `None` if
     /// the clip is not additive.
     pub additive: Option<usize>,
+    /// Motion that a retargeted clip was made from, for pictures of both.
+    pub retargeted_from: Option<Arc<SourceMotion>>,
+}
+
+/// A clip of another skeleton.
+#[derive(Clone, Debug)]
+pub struct SourceMotion {
+    /// Nodes of the skeleton.
+    pub skeleton: Arc<Model>,
+    /// Curves of these nodes.
+    pub clip: Clip,
+    /// Transform from the skeleton's scene to the scene of the model's file, in which both have legs of one length, look
+    /// the same way, and have their hips at one place in their reference poses.
+    pub placed: DMat4,
+    /// Node of the hips.
+    pub hips: usize,
+    /// Bones with the bone that each hangs on, as nodes.
+    pub bones: Vec<[usize; 2]>,
 }
 
 /// Source of a clip's root motion.
@@ -464,6 +484,12 @@ pub struct RootMotionSource {
 }
 
 impl Clip {
+    /// Removes all curves.
+    pub(crate) fn clear(&mut self) {
+        self.channels.clear();
+        self.morphs.clear();
+    }
+
     /// Whether another clip has bit-identical motion: equal duration, curves, root motion and
     /// additive reference.
     pub fn moves_as(&self, other: &Self) -> bool {

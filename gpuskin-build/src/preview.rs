@@ -10,6 +10,7 @@ mod ground;
 mod labels;
 mod layout;
 mod options;
+mod retargeted;
 mod sequence;
 mod sheet;
 mod targets;
@@ -103,6 +104,16 @@ pub fn compare(
         return Err(Diagnostic::error(DiagnosticCode::PreviewClips, message).within(Label::model(model)).into());
     }
     let sheets = on_gpu(model, |gpu| Sheet::compared(gpu, [&a, &b]))?;
+    Ok(Preview { sheets, warnings })
+}
+
+/// Bakes a model and draws its retargeted clips below the skeletons of their sources, scaled to the model.
+///
+/// # Errors
+/// If [`preview`] would fail, or no clip is retargeted.
+pub fn retargeted(manifest: &Manifest, model: &str, options: &SheetOptions) -> Result<Preview, Diagnostics> {
+    let (baked, warnings) = PreviewModel::new(manifest, model, options.encoding, options)?;
+    let sheets = on_gpu(model, |gpu| Sheet::retargeted(gpu, &baked))?;
     Ok(Preview { sheets, warnings })
 }
 

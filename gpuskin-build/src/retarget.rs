@@ -13,8 +13,8 @@
 //! both.
 //!
 //! The hips take the way of the source's hips, scaled by the lengths of the legs. Ankles are put where the
-//! source has them, scaled alike, by two-bone inverse kinematics that keeps the plane of the knee; a
-//! foot on its toes is placed by its toes. Where a leg is too short, the hips come down.
+//! source has them, scaled alike, by two-bone inverse kinematics that keeps the plane of the knee. Feet differ
+//! in length and height, so what is put in its place is the heel below the ankle, or the toes while the heel is lifted. Where a leg is too short, the hips come down.
 
 pub(crate) mod humanoid;
 mod leg;
@@ -26,12 +26,13 @@ mod transfer;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use glam::{DVec3, DVec4};
 
 pub(crate) use rig::{Rig, RigError};
 
-use crate::model::{Channel, Clip, Curve, Interpolation, Local, Property, Trs};
+use crate::model::{Channel, Clip, Curve, Interpolation, Local, Property, SourceMotion, Trs};
 use crate::sample::Sampler;
 use humanoid::HumanBone;
 use transfer::Transfer;
@@ -118,7 +119,14 @@ impl<'a> Retargeter<'a> {
             }
         }
         channels.sort_by_key(|channel| (channel.node, channel.property));
-        Clip { channels, morphs: Vec::new(), ..clip.clone() }
+        let source = SourceMotion {
+            skeleton: self.source.model.clone(),
+            clip: clip.clone(),
+            placed: self.transfer.placed(),
+            hips: self.source.node(HumanBone::Hips),
+            bones: self.source.bones.lines(&self.source.model.nodes),
+        };
+        Clip { channels, morphs: Vec::new(), retargeted_from: Some(Arc::new(source)), ..clip.clone() }
     }
 
     /// Returns channels that hold what the reference pose has and the nodes have not. Channels replace a node's

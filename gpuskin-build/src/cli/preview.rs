@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use gpuskin_rt::internals::Encoding;
 
-use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required};
+use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, required, switch};
 use super::outcome::{CommandOutput, Failure, load};
 use super::picture::{CAMERA, HIDE, LOD, PictureArgs, VARIANT, names, need_gpu};
 use crate::manifest::Manifest;
@@ -32,6 +32,7 @@ pub(super) const COMMAND: Command = Command {
              A,B: draw in both, with the errors of each, and draw the difference |A - B|,\n\
              amplified by a power of two up to 64 that is printed on the sheet",
         ),
+        switch("retarget", "draw the retargeted clips, each below the skeleton of its source"),
         option("crossfade", "A,B", "instead of all clips, draw a crossfade from clip A to clip B, from start to end"),
         option(
             "layer",
@@ -58,6 +59,8 @@ enum SheetRows {
     Clips(Option<Encoding>),
     /// Clips in two encodings, with the difference.
     Compared([Encoding; 2]),
+    /// Retargeted clips with their sources, in the given encoding or in the manifest's.
+    Retargeted(Option<Encoding>),
     /// Crossfades and layers, in the given encoding or in the manifest's.
     Sequences(Option<Encoding>, Vec<SequenceArgs>),
 }
@@ -81,6 +84,16 @@ fn rows(args: &Args) -> Result<SheetRows, Failure> {
     let names = args.words("encoding", &Encoding::ALL.map(Encoding::name))?.unwrap_or_default();
     let encodings: Vec<Encoding> = names.into_iter().filter_map(Encoding::from_name).collect();
     let sequences = sequences(args)?;
+    if args.has("retarget") {
+        return match encodings[..] {
+            _ if !sequences.is_empty() => {
+                Err(Failure::Usage("`--retarget` excludes `--crossfade` and `--layer`".to_owned()))
+            }
+            [] => Ok(SheetRows::Retargeted(None)),
+            [one] => Ok(SheetRows::Retargeted(Some(one))),
+            _ => Err(Failure::Usage("`--retarget` accepts only one encoding".to_owned())),
+        };
+    }
     if !sequences.is_empty() {
         return match encodings[..] {
             [] => Ok(SheetRows::Sequences(None, sequences)),
@@ -140,6 +153,7 @@ fn draw(
     let options = |encoding| SheetOptions { encoding, clips, ..picture.options() };
     let preview = match rows {
         SheetRows::Clips(encoding) => crate::preview::preview(manifest, model, &options(encoding))?,
+        SheetRows::Retargeted(encoding) => crate::preview::retargeted(manifest, model, &options(encoding))?,
         SheetRows::Compared(encodings) => crate::preview::compare(manifest, model, encodings, &options(None))?,
         SheetRows::Sequences(encoding, sequences) => {
             let sequence = |sequence| match sequence {

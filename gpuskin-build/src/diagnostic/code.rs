@@ -159,6 +159,7 @@ codes! {
     PreviewPart, "preview::no_part", "A model does not have the requested part.", "use the name of a part in [model.parts]";
     PreviewVariant, "preview::no_variant", "A model does not have the requested variant.", "use the name of a variant in [model.variants]";
     PreviewLod, "preview::no_lod", "A model does not have the requested level of detail.", "choose a lower level; 0 is the finest";
+    PreviewNotRetargeted, "preview::not_retargeted", "A picture of retargeted clips was requested of a model that has none.", "write `retarget = \"humanoid\"` in a file of `animations`, or leave out `--retarget`";
     PreviewClips, "preview::clips_differ", "Two encodings do not have the same clips.", "compare encodings of the same mode";
     More, "more", "There are more diagnostics of the same kind than are shown.", "repair the ones that are shown, and bake again";
 }

@@ -59,10 +59,12 @@ fn retarget(
         });
         let table = BoneTable { path: source.path, bones, key: "`bones`" };
         let rig = retarget::rig(source.file, own, table, report);
-        if let (Some(rig), Some(target), false) = (&rig, &*target, report.failed()) {
-            let of_source = clips.iter_mut().zip(choices).filter(|(_, choice)| choice.source == i);
-            let clips = of_source.map(|(clip, _)| clip).collect();
-            retarget::clips(source.file, (rig, target), table, clips, report);
+        let of_source = clips.iter_mut().zip(choices).filter(|(_, choice)| choice.source == i);
+        let clips: Vec<&mut Clip> = of_source.map(|(clip, _)| clip).collect();
+        match (&rig, &*target) {
+            (Some(rig), Some(target)) => retarget::clips(source.file, (rig, target), table, clips, report),
+            // Curves of nodes that the model does not have. The errors are reported.
+            _ => clips.into_iter().for_each(Clip::clear),
         }
     }
 }

@@ -150,16 +150,13 @@ pub(super) fn clips(
                 format!("the retargeted clip has more than {most} keys, and does not fit into the memory limit");
             let diagnostic = Diagnostic::error(DiagnosticCode::LimitMemory, message);
             report.error_at(&table.path.span, diagnostic.within(label().clip(&clip.source)));
+            clip.clear();
             continue;
         };
         if let Err(diagnostic) = file.claim((times.len() * bones * NUMBERS_PER_KEY) as u64) {
             report.error_at(&table.path.span, diagnostic.within(label().clip(&clip.source)));
+            clip.clear();
             continue;
-        }
-        if !clip.morphs.is_empty() {
-            let message = "weights of morph targets are not retargeted";
-            let diagnostic = Diagnostic::warning(DiagnosticCode::RetargetUnmatched, message);
-            report.warn(diagnostic.within(label().clip(&clip.source)));
         }
         *clip = retargeter.clip(clip, &times);
         let values = clip.channels.iter().flat_map(|channel| &channel.curve.values);
@@ -189,6 +186,10 @@ fn warn_of_unmatched(
     if !nodes.is_empty() {
         let names = list(nodes.iter().map(|node| &*source.model.nodes[*node].name), LISTED);
         parts.push(format!("{} moving nodes of the file have no counterpart in the model: {names}", nodes.len()));
+    }
+    let morphs = clips.iter().filter(|clip| !clip.morphs.is_empty()).count();
+    if morphs > 0 {
+        parts.push(format!("weights of morph targets are not retargeted, in {morphs} of {} clips", clips.len()));
     }
     if !parts.is_empty() {
         let diagnostic = Diagnostic::warning(DiagnosticCode::RetargetUnmatched, parts.join("; "));

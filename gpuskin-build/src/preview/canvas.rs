@@ -3,6 +3,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
+use glam::Vec2;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 
@@ -64,6 +65,42 @@ impl Canvas {
         }
     }
 
+    /// Fills a rectangle.
+    pub(super) fn fill(&mut self, [x, y]: [u32; 2], [width, height]: [u32; 2], color: Rgb) {
+        for (row, column) in (0..height).flat_map(|row| (0..width).map(move |column| (row, column))) {
+            self.set(x + column, y + row, color);
+        }
+    }
+
+    /// Draws a line of the given width, in pixels, within a rectangle. Its ends are relative to the rectangle's corner.
+    pub(super) fn line(
+        &mut self,
+        ([left, top], [columns, rows]): ([u32; 2], [u32; 2]),
+        [a, b]: [Vec2; 2],
+        width: f32,
+        color: Rgb,
+    ) {
+        if !(a.is_finite() && b.is_finite()) {
+            return;
+        }
+        let reach = Vec2::splat(0.5 * width + 1.0);
+        let size = Vec2::new(columns as f32, rows as f32);
+        let [from, to] = [a.min(b) - reach, a.max(b) + reach].map(|at| at.clamp(Vec2::ZERO, size));
+        for y in from.y as u32..(to.y.ceil() as u32).min(rows) {
+            for x in from.x as u32..(to.x.ceil() as u32).min(columns) {
+                let p = Vec2::new(x as f32 + 0.5, y as f32 + 0.5);
+                let along = ((p - a).dot(b - a) / (b - a).length_squared().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+                let cover = (0.5 * width + 0.5 - p.distance(a.lerp(b, along))).clamp(0.0, 1.0);
+                let below = self.get(left + x, top + y);
+                let mixed = [0, 1, 2].map(|i| {
+                    let [below, color] = [below[i], color[i]].map(f32::from);
+                    (below + (color - below) * cover).round() as u8
+                });
+                self.set(left + x, top + y, mixed);
+            }
+        }
+    }
+
     /// Writes the image as a PNG file, atomically.
     pub(super) fn write(&self, path: &Path) -> Result<(), Diagnostic> {
         let failed = |e: String| {
@@ -112,6 +149,18 @@ mod tests {
         assert_eq!(canvas.pixels[5 * 20 + 2], [0; 3]);
         canvas.text([15, 8], 3, [9; 3], "MMMMMMM");
         canvas.text([900, 900], 1, [9; 3], "M");
+    }
+
+    #[test]
+    fn lines_stay_within_their_rectangle() {
+        let mut canvas = Canvas::new(8, 4, [0; 3]);
+        let cell = ([2, 0], [4, 4]);
+        canvas.line(cell, [Vec2::new(-100.0, 1.5), Vec2::new(100.0, 1.5)], 1.0, [200; 3]);
+        assert_eq!(canvas.pixels[8..16], [[0; 3], [0; 3], [200; 3], [200; 3], [200; 3], [200; 3], [0; 3], [0; 3]]);
+        assert!(canvas.pixels[16..].iter().all(|pixel| *pixel == [0; 3]));
+        canvas.line(cell, [Vec2::NAN, Vec2::ONE], 1.0, [200; 3]);
+        canvas.line(cell, [Vec2::splat(2.5); 2], 1.0, [90; 3]);
+        assert_eq!(canvas.pixels[2 * 8 + 4], [90; 3]);
     }
 
     #[test]

@@ -139,7 +139,7 @@ pub(super) fn difference(canvas: &mut Canvas, layout: &Layout, row: u32, of_clip
     caption(canvas, layout, row, layout.strips - 1, &format!("difference x {factor}"), &extent(of_clip));
 }
 
-fn caption(canvas: &mut Canvas, layout: &Layout, row: u32, strip: u32, name: &str, facts: &str) {
+pub(super) fn caption(canvas: &mut Canvas, layout: &Layout, row: u32, strip: u32, name: &str, facts: &str) {
     let [x, y] = layout.caption(row, strip);
     let end = canvas.text([x, y], 1, INK, name);
     canvas.text([end + 3 * font::ADVANCE, y], 1, FAINT, facts);

@@ -10,8 +10,11 @@ pub(super) const CELL: [u32; 2] = [160, 176];
 const MAX_ROWS: usize = 24;
 /// Rows of cells per clip if two encodings are compared.
 const COMPARED_STRIPS: u32 = 3;
-/// Maximum number of clips on a sheet, for one encoding and for two.
+/// Rows of cells per retargeted clip: its source, and the model.
+const RETARGETED_STRIPS: u32 = 2;
+/// Maximum number of clips on a sheet, for one encoding, for two, and for retargeted clips.
 pub(super) const MAX_CLIPS: usize = MAX_ROWS;
+pub(super) const MAX_RETARGETED_CLIPS: usize = MAX_ROWS / RETARGETED_STRIPS as usize;
 pub(super) const MAX_COMPARED_CLIPS: usize = MAX_ROWS / COMPARED_STRIPS as usize;
 
 const MARGIN: u32 = 20;
@@ -55,6 +58,11 @@ impl Layout {
         // One line per encoding and one for the difference.
         let header = HEADER + 3 * LINE;
         Self { clips: clips as u32, strips: COMPARED_STRIPS, header, caption: CAPTION, columns: COLUMNS }
+    }
+
+    /// Creates the layout for the skeleton of a retargeted clip's source above the model.
+    pub(super) fn retargeted(clips: usize) -> Self {
+        Self { strips: RETARGETED_STRIPS, caption: CAPTION, ..Self::new(clips) }
     }
 
     /// Width and height of the sheet.

@@ -1,5 +1,7 @@
 //! Options of a contact sheet, and the model that they select.
 
+use std::sync::Arc;
+
 use glam::Vec3;
 use gpuskin_rt::internals::morph::MorphLists;
 use gpuskin_rt::internals::skin::skin_vertices;
@@ -14,6 +16,7 @@ use crate::bake::{BakeOptions, BakedModel, import_one};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::import::Pixels;
 use crate::manifest::{Manifest, Textures};
+use crate::model::Model as SourceModel;
 use crate::suggest::{instead, quoted};
 
 /// Options of a contact sheet.
@@ -37,6 +40,8 @@ pub struct SheetOptions {
 pub(super) struct PreviewModel {
     pub(super) baked: BakedModel,
     pub(super) runtime: Model,
+    /// The model before its encoding.
+    pub(super) source: Arc<SourceModel>,
     /// Indices of the clips to draw.
     pub(super) clips: Vec<usize>,
     pub(super) camera: Orbit,
@@ -58,12 +63,13 @@ impl PreviewModel {
         let plain = Textures { formats: vec![ColorFormat::Rgba8], universal: false };
         let bake = BakeOptions { model: Some(model), encoding, textures: Some(&plain), ..Default::default() };
         let (imported, mut warnings) = import_one(manifest, &bake, Pixels::Decode)?;
+        let source = imported.model().clone();
         let (baked, runtime) = imported.bake(&bake, &mut warnings)?;
         let meta = &baked.meta;
         let selected = Selection::new(meta, options).map_err(|diagnostic| diagnostic.within(Label::model(model)))?;
         let Selection { clips, hidden_parts, variant } = selected;
         let (camera, lod) = (options.camera, options.lod);
-        Ok((Self { baked, runtime, clips, camera, hidden_parts, variant, lod }, warnings))
+        Ok((Self { baked, runtime, source, clips, camera, hidden_parts, variant, lod }, warnings))
     }
 
     pub(super) fn meta(&self) -> &Metadata {

@@ -25,21 +25,21 @@ const PAPER: Rgb = [246, 246, 244];
 #[derive(Clone, Debug)]
 pub struct Sheet {
     pub(super) canvas: Canvas,
-    layout: Layout,
+    pub(super) layout: Layout,
     /// Number of cells per row, without that of the seam.
     columns: Vec<u32>,
 }
 
 /// Clips of one sheet.
-struct Page<'c> {
-    clips: &'c [usize],
+pub(super) struct Page<'c> {
+    pub(super) clips: &'c [usize],
     /// "page 1 of 3", empty if there is one page.
-    title: String,
+    pub(super) title: String,
 }
 
 impl<'c> Page<'c> {
     /// Distributes clips to sheets of at most `most`. There is always a first sheet.
-    fn split(clips: &'c [usize], most: usize) -> Vec<Self> {
+    pub(super) fn split(clips: &'c [usize], most: usize) -> Vec<Self> {
         let pages = clips.len().div_ceil(most).max(1);
         let page = |index: usize| {
             let clips = &clips[(index * most).min(clips.len())..((index + 1) * most).min(clips.len())];
@@ -50,7 +50,7 @@ impl<'c> Page<'c> {
     }
 
     /// Returns the values of the clips of this sheet from those of all clips.
-    fn of<T: Clone>(&self, all: &[T]) -> Vec<T> {
+    pub(super) fn of<T: Clone>(&self, all: &[T]) -> Vec<T> {
         self.clips.iter().map(|&clip| all[clip].clone()).collect()
     }
 }

@@ -157,6 +157,17 @@ impl Humanoid {
         self.0.iter().map(|(bone, node)| (*bone, *node))
     }
 
+    /// Returns the nodes of bones, each with the node of the bone that it hangs on. Feet hang on their legs, also where
+    /// the nodes do not.
+    pub(crate) fn lines(&self, nodes: &[Node]) -> Vec<[usize; 2]> {
+        let above = |bone: HumanBone, node: usize| match bone {
+            HumanBone::Foot(side) => self.get(HumanBone::LowerLeg(side)),
+            _ => std::iter::successors(nodes[node].parent, |&node| nodes[node].parent)
+                .find(|above| self.0.values().any(|of_bone| of_bone == above)),
+        };
+        self.iter().filter_map(|(bone, node)| Some([node, above(bone, node)?])).collect()
+    }
+
     /// Returns the bones that retargeting needs and the skeleton lacks.
     pub(crate) fn missing(&self) -> Vec<HumanBone> {
         HumanBone::all().filter(|bone| bone.is_required() && !self.0.contains_key(bone)).collect()

@@ -1,6 +1,7 @@
 //! A humanoid skeleton in its reference pose.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
 
@@ -12,12 +13,14 @@ use crate::sample::Sampler;
 const ALIGNED: f64 = 0.17;
 /// Relative difference of lengths that are equal.
 const SAME_LENGTH: f64 = 0.02;
+/// Share of the length of a thigh by which the feet of the bind pose may be above or below those of the nodes.
+const SAME_GROUND: f64 = 0.5;
 
 /// A humanoid skeleton: its bones, the pose in which skeletons are compared, and the axes of its body.
 #[derive(Clone, Debug)]
 pub(crate) struct Rig {
     /// Nodes, and their order. Has neither bones nor meshes.
-    pub(crate) model: Model,
+    pub(crate) model: Arc<Model>,
     pub(crate) bones: Humanoid,
     /// Node-to-scene transforms of the reference pose. `[node]`
     pub(super) reference: Vec<DMat4>,
@@ -42,7 +45,8 @@ impl Rig {
     ///
     /// The reference pose is the bind pose, if all bones have one and a transform that leads from it to the
     /// scene is known: that of the node above the topmost joint, or none. Else it is the pose of the nodes.
-    /// Exporters write the bind pose as authored, often with stretched arms, but nodes in any pose.
+    /// Exporters write the bind pose as authored, often with stretched arms, but nodes in any pose. A bind pose that
+    /// stands far above or below the feet of the nodes is moved to their height.
     ///
     /// # Errors
     /// If bones are missing, or a limb has no length.
@@ -54,7 +58,7 @@ impl Rig {
         let rest = Sampler::new(&model, None).globals(0.0);
         let reference = bind_pose(&model, &bones, binds, &rest).unwrap_or(rest);
         let rotations: Vec<DQuat> = reference.iter().map(rotation).collect();
-        let mut rig = Self { model, bones, reference, rotations, body: DMat3::IDENTITY };
+        let mut rig = Self { model: Arc::new(model), bones, reference, rotations, body: DMat3::IDENTITY };
         for side in Side::BOTH {
             use HumanBone::{Foot, LowerLeg, UpperLeg};
             for (bone, end) in [(UpperLeg(side), LowerLeg(side)), (LowerLeg(side), Foot(side))] {
@@ -134,7 +138,16 @@ fn bind_pose(model: &Model, bones: &Humanoid, binds: &BTreeMap<usize, DMat4>, re
         Some(of(HumanBone::UpperLeg(side))?.distance(of(HumanBone::LowerLeg(side))?))
     };
     let wanted = length(&|node| rest[node].w_axis.truncate())?;
+    let lowest = |pose: &dyn Fn(usize) -> DVec3| {
+        let feet = Side::BOTH.map(|side| bones.get(HumanBone::Foot(side)).map(|node| pose(node).dot(scene_up)));
+        Some(feet[0]?.min(feet[1]?))
+    };
+    let ground = lowest(&|node| rest[node].w_axis.truncate())?;
     [above, DMat4::IDENTITY].into_iter().find_map(|to_scene| {
+        let place = |node: usize| (to_scene * binds[&node]).w_axis.truncate();
+        let sunk = ground - lowest(&place)?;
+        let lift = if sunk.abs() > SAME_GROUND * wanted { scene_up * sunk } else { DVec3::ZERO };
+        let to_scene = DMat4::from_translation(lift) * to_scene;
         let place = |node: usize| (to_scene * binds[&node]).w_axis.truncate();
         let same_length = (length(&place)? - wanted).abs() <= SAME_LENGTH * wanted;
         let mut pose = vec![DMat4::IDENTITY; rest.len()];

@@ -39,6 +39,23 @@ struct BonePair {
     aligned: DQuat,
 }
 
+/// Points of a foot that bear it, in the reference pose.
+struct Sole {
+    /// Point below the ankle, at the height of the toes.
+    heel: DVec3,
+    /// Node and position of the toes, if the foot has any.
+    toes: Option<(usize, DVec3)>,
+}
+
+impl Sole {
+    fn new(rig: &Rig, side: Side) -> Self {
+        let ankle = rig.at(HumanBone::Foot(side));
+        let toes = rig.bones.get(HumanBone::Toes(side)).map(|node| (node, rig.reference[node].w_axis.truncate()));
+        let height = toes.map_or(0.0, |(_, toes)| (ankle - toes).dot(rig.body.y_axis).max(0.0));
+        Self { heel: ankle - rig.body.y_axis * height, toes }
+    }
+}
+
 /// Pose of the target: local transforms that differ from the reference. `[node]`
 pub(super) struct TargetPose {
     pub(super) locals: Vec<Trs>,
@@ -81,6 +98,12 @@ impl<'a> Transfer<'a> {
     /// Returns the local transforms of the reference pose. `[node]`
     pub(super) fn reference(&self) -> &[Trs] {
         &self.locals
+    }
+
+    /// Returns the transform from the source's scene to the target's that brings the hips of the reference poses together.
+    pub(super) fn placed(&self) -> DMat4 {
+        let linear = DMat4::from_scale_rotation_translation(DVec3::splat(self.scale), self.turn, self.hips);
+        linear * DMat4::from_translation(-self.source.at(HumanBone::Hips))
     }
 
     /// Whether poses move the node of a bone, besides turning it.
@@ -179,28 +202,34 @@ impl<'a> Transfer<'a> {
     /// Returns the way of a bone of the source from its reference, as a way of the target.
     fn way(&self, source: &[DMat4], bone: HumanBone) -> DVec3 {
         let node = self.source.node(bone);
-        self.turn * (source[node].w_axis.truncate() - self.source.reference[node].w_axis.truncate()) * self.scale
+        self.way_of_point(source, node, self.source.reference[node].w_axis.truncate())
     }
 
-    /// Returns the place for an ankle of the target: that of the source, scaled. Where the foot stands on its
-    /// toes, the toes are at the scaled place instead, because feet differ in length.
+    /// Returns the way of a point that follows a node of the source, as a way of the target. `at`: where the point is in the
+    /// reference pose.
+    fn way_of_point(&self, source: &[DMat4], node: usize, at: DVec3) -> DVec3 {
+        let local = self.source.reference[node].inverse().transform_point3(at);
+        self.turn * (source[node].transform_point3(local) - at) * self.scale
+    }
+
+    /// Returns the place for an ankle of the target, so that the sole is where the source has it, scaled. Feet differ in
+    /// length and height, so the point that bears the foot is brought to its place: the heel, or the toes if the heel is
+    /// lifted.
     fn ankle(&self, side: Side, source: &[DMat4], turns: &[Option<DQuat>]) -> DVec3 {
-        let (foot, toes) = (HumanBone::Foot(side), HumanBone::Toes(side));
-        let rest = self.target.at(foot);
-        let flat = rest + self.way(source, foot);
-        let (Some(_), Some(toes_of_target)) = (self.source.bones.get(toes), self.target.bones.get(toes)) else {
-            return flat;
-        };
-        let toes_way = self.way(source, toes);
-        let length = self.scale * self.source.at(foot).distance(self.source.at(toes));
-        let lifted = (self.way(source, foot) - toes_way).dot(self.target.body.y_axis) / length.max(f64::MIN_POSITIVE);
-        let share = (lifted / ON_TOES).clamp(0.0, 1.0);
-        let share = share * share * (3.0 - 2.0 * share);
-        let node = self.target.node(foot);
+        let node = self.target.node(HumanBone::Foot(side));
         let turned = turns[node].unwrap_or(self.target.rotations[node]) * self.target.rotations[node].conjugate();
-        let toes_at = self.target.reference[toes_of_target].w_axis.truncate();
-        let on_toes = toes_at + toes_way + turned * (rest - toes_at);
-        flat.lerp(on_toes, share)
+        let rest = self.target.at(HumanBone::Foot(side));
+        let of_source = self.source.node(HumanBone::Foot(side));
+        let [from, to] = [Sole::new(self.source, side), Sole::new(self.target, side)];
+        let heel_way = self.way_of_point(source, of_source, from.heel);
+        let on_heel = to.heel + heel_way + turned * (rest - to.heel);
+        let (Some((toes, toes_from)), Some((_, toes_to))) = (from.toes, to.toes) else { return on_heel };
+        let toes_way = self.way_of_point(source, toes, toes_from);
+        let on_toes = toes_to + toes_way + turned * (rest - toes_to);
+        let length = self.scale * from.heel.distance(toes_from);
+        let lifted = (heel_way - toes_way).dot(self.target.body.y_axis) / length.max(f64::MIN_POSITIVE);
+        let share = (lifted / ON_TOES).clamp(0.0, 1.0);
+        on_heel.lerp(on_toes, share * share * (3.0 - 2.0 * share))
     }
 
     fn leg(&self, side: Side, pose: &TargetPose) -> LegPose {

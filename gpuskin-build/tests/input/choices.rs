@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::common::build::{Gltf, figure};
-use crate::common::{Outcome, at, clip, entry, import_entry};
+use crate::common::{Outcome, animation, at, clip, entry, import_entry};
 use glam::{DMat4, DVec3};
 use gpuskin_build::internals::import::Pixels;
 use gpuskin_build::internals::manifest::Rename;
@@ -193,7 +193,7 @@ fn with_renamed(
     std::fs::write(folder.path().join("model.glb"), figure().glb()).expect("writable");
     std::fs::write(folder.path().join("other.glb"), other.glb()).expect("writable");
     let mut entry = entry("model.glb");
-    entry.animations = vec![at("other.glb".into())];
+    entry.animations = vec![animation("other.glb")];
     entry.clips = clips;
     let rename = rename.iter().map(|(from, to)| Rename { from: (*from).to_owned(), to: (*to).to_owned() });
     entry.rename = rename.collect();
@@ -256,7 +256,7 @@ fn clips_match_nodes_whose_names_differ_in_a_prefix() {
 #[test]
 fn missing_file_hides_errors_about_its_clips() {
     let clips = || Some(vec![clip("walk", None), clip("wave", None)]);
-    let outcome = figure().import_with(|e| (e.animations, e.clips) = (vec![at("wave.glb".into())], clips()));
+    let outcome = figure().import_with(|e| (e.animations, e.clips) = (vec![animation("wave.glb")], clips()));
     assert_eq!(outcome.errors().len(), 1, "{:#?}", outcome.errors());
     refused(&outcome, &["cannot read", "wave.glb"]);
     refused(&figure().import_with(|e| e.clips = clips()), &["clip `wave` not found"]);

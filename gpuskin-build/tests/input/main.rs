@@ -19,6 +19,7 @@ mod mutations;
 mod play;
 mod reference;
 mod repairs;
+mod retarget;
 mod stored;
 mod surfaces;
 mod tricks;

@@ -148,7 +148,7 @@ clips.idle = { fps = 1_000 }
     assert_eq!((soldier.fps, soldier.scale, soldier.up), (Fps::Rate(24.0), 0.01, UpAxis::Z));
     assert_eq!((wolf.fps, wolf.scale, wolf.up), (Fps::Source, 1.0, UpAxis::Y));
     assert_eq!(wolf.encoding.clone().unwrap().value, Encoding::MatrixF32);
-    assert_eq!(soldier.animations[0].value, "art/run.glb");
+    assert_eq!(soldier.animations[0].path.value, "art/run.glb");
     assert_eq!(soldier.include[1].value, "Sword");
     assert_eq!(soldier.exclude[0].value, "Cloth");
     let [run, attack] = &soldier.clips.as_ref().unwrap()[..] else { panic!("two clips") };

@@ -12,13 +12,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gpuskin_build::internals::import::{Pixels, import};
-use gpuskin_build::internals::manifest::{At, ClipEntry, Fps, Limits, ModelEntry, Storage};
+use gpuskin_build::internals::manifest::{AnimationEntry, At, ClipEntry, Fps, Limits, ModelEntry, Storage};
 use gpuskin_build::internals::model::{Clip, Interpolation, Model};
 use gpuskin_build::{Diagnostic, Diagnostics, Manifest};
 
 /// Returns a value with an empty span.
 pub fn at<T>(value: T) -> At<T> {
     At { value, span: 0..0 }
+}
+
+/// Returns a file of `animations` whose nodes are matched by name.
+pub fn animation(path: &str) -> AnimationEntry {
+    AnimationEntry { path: at(path.into()), retarget: None }
 }
 
 /// Returns a manifest entry: the default of every key, except for the encoding and the frame rate.
