@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gpuskin_build::Manifest;
 use gpuskin_build::internals::preview::{
-    Orbit, Sequence, Sheet, SheetOptions, ViewOptions, compare, preview, sequences, view,
+    Orbit, Sequence, Sheet, SheetOptions, ViewOptions, compare, preview, retargeted, sequences, view,
 };
 use gpuskin_rt::internals::Encoding;
 use gpuskin_test_harness::{Need, run, test};
@@ -24,6 +24,7 @@ fn main() -> std::process::ExitCode {
         test!(hidden_parts_and_coarse_lods_change_the_picture, GPU),
         test!(many_clips_are_split_into_several_sheets, GPU),
         test!(preview_draws_one_or_two_encodings, GPU),
+        test!(retargeted_clips_are_drawn_below_their_source, GPU),
         test!(sequences_draw_crossfades_and_layers, GPU),
         test!(unknown_model_is_an_error),
         test!(variants_change_the_picture, GPU),
@@ -365,4 +366,37 @@ fn view_of_a_gltf_file_needs_no_manifest() {
         assert!(output.status.code() == Some(1) && error.contains("no window can be opened"), "{error}");
         assert!(error.contains("--out"), "{error}");
     }
+}
+
+fn retargeted_clips_are_drawn_below_their_source() {
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
+    let text = "[[model]]\nname = \"soldier\"\npath = \"soldier.glb\"\n\
+        animations = [{ path = \"other.glb\", retarget = \"humanoid\" }]\n\
+        [model.clips.own]\nsource = \"soldier.glb#idle\"\n[model.clips.run]\nsource = \"other.glb#run\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["soldier.glb", "other.glb"] {
+        std::fs::copy(assets.join("soldier.glb"), folder.path().join(name)).unwrap();
+    }
+    let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).expect("a manifest");
+    let options = SheetOptions { camera: Orbit { yaw: 0.0, pitch: 0.0 }, ..Default::default() };
+    let sheet = retargeted(&manifest, "soldier", &options).expect("a sheet").sheets.remove(0);
+    let columns = |pixels: &[[u8; 3]], width: u32, shows: &dyn Fn(&[u8; 3]) -> bool| {
+        let shown = pixels.iter().enumerate().filter(|(_, pixel)| shows(pixel)).map(|(i, _)| i as u32 % width);
+        let (sum, count) = shown.fold((0, 0), |(sum, count), x| (sum + x, count + 1));
+        (f64::from(sum) / f64::from(count.max(1)), count)
+    };
+    for (skeleton, model) in sheet.cells(0, 0).into_iter().zip(sheet.cells(0, 1)) {
+        let width = skeleton[2];
+        let [skeleton, model] = [skeleton, model].map(|place| cell(&sheet, place));
+        let background = model[0];
+        let differs = |pixel: &[u8; 3]| pixel.iter().zip(background).any(|(a, b)| a.abs_diff(b) > 40);
+        let (of_skeleton, bones) = columns(&skeleton, width, &|pixel| pixel[0] < 100);
+        let (of_model, figure) = columns(&model, width, &differs);
+        assert!(bones > 300 && figure > 2 * bones, "{bones} pixels of bones, {figure} of the model");
+        assert!((of_skeleton - of_model).abs() < 8.0, "both are at one place: {of_skeleton}, {of_model}");
+    }
+    assert_eq!(sheet.cells(1, 0).len(), 0, "only one of two clips is retargeted");
+    let none = SheetOptions { clips: vec!["own".into()], ..options };
+    let error = retargeted(&manifest, "soldier", &none).expect_err("no such clip");
+    assert!(error.to_string().contains("none of the clips is retargeted"), "{error}");
 }

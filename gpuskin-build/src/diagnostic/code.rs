@@ -104,7 +104,7 @@ codes! {
     ClipNone, "clip::none", "The manifest names clips of a file without animations.", "export the file with its animations, or add files that contain them: `animations = [\"run.glb\"]`";
     ClipUnused, "clip::unused_file", "No clip of a file in `animations` is baked.", "remove the file from `animations`, or add a [model.clips.<name>] table for its clips";
     ClipWithoutEffect, "clip::idle", "A clip moves nothing that is drawn.", "export the clip with the channels of its skeleton, or leave the clip out";
-    ClipUnknownNodes, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton: nodes are matched by name";
+    ClipUnknownNodes, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton, whose nodes are matched by name, or write `retarget = \"humanoid\"`";
     RetargetBones, "retarget::bones", "A skeleton is not a humanoid, or its bones were not found by their names.", "name the nodes by bone: `bones = { left_foot = \"Ankle.L\" }` for an animation file, [model.humanoid] for the model";
     RetargetUnmatched, "retarget::unmatched", "Bones of a retargeted clip or of the model have no counterpart in the other skeleton.", "name the nodes by bone, if the skeletons have them, or ignore the warning";
     ClipAlikeNodes, "clip::alike_nodes", "Nodes of an animation file were matched with nodes of the model whose names differ in a prefix or in separators.", "if the match is right, write `rename = { \"mixamorig:*\" = \"*\" }`";

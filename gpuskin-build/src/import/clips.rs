@@ -304,6 +304,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         help += "; `rename = { \"prefix:*\" = \"*\" }` renames the nodes of animation files";
         if self.known.is_empty() {
             let message = format!("the clips of this file move only nodes that {model} does not have: {names}{near}");
+            help += "; `retarget = \"humanoid\"` takes clips of another humanoid skeleton";
             let diagnostic = Diagnostic::error(DiagnosticCode::ClipUnknownNodes, message)
                 .help(help)
                 .within(Label::file(&file.shown));

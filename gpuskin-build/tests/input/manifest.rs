@@ -214,7 +214,7 @@ fn wrong_types_are_rejected() {
             ("toml:5:11]", "`storage` must be \"auto\", \"embed\", \"file\" or \"fetch\", not a number", ""),
             ("toml:7:8]", "`name` must be a string, not a number", ""),
             ("toml:8:8]", "`path` must be a string, not an array", ""),
-            ("toml:9:30]", "`animations` must be an array of non-empty strings, not a number", ""),
+            ("toml:9:30]", "`animations` must be an array of paths and tables, not a number", ""),
             ("toml:10:13]", "clip `run` must be a table", "[model.clips.run]"),
             ("toml:11:19]", "`loop` cannot be \"true\"", "remove the quotes"),
             ("toml:12:19]", "`loop` must be true, false or \"close\", not a number", ""),

@@ -294,7 +294,7 @@ fn shared_walks_do_not_slide_on_other_characters() {
             let (slide, keys) = slide(model, clip, motion, feet);
             println!("{name} walks as {source}: {} slides {:.2} mm in {keys} keys", feet[0], 1000.0 * slide);
             assert!(keys > 3, "{name}: {} stands in {keys} keys", feet[0]);
-            assert!(slide < 0.001, "{name} walks as {source}: {} slides {slide} m", feet[0]);
+            assert!(slide < 0.002, "{name} walks as {source}: {} slides {slide} m", feet[0]);
             worst = worst.max(slide);
         }
     }
