@@ -18,7 +18,7 @@ const LONGEST: f64 = 10.0;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Applies one mutation.
-fn mutate(g: &mut Gltf, random: &mut Random) {
+pub fn mutate(g: &mut Gltf, random: &mut Random) {
     match random.below(8) {
         0 | 1 => value(g, random),
         2 => copy(g, random),

@@ -10,7 +10,11 @@ use gpuskin_build::internals::sample::Sampler;
 use gpuskin_build::{Manifest, Style};
 use serde_json::{Value, json};
 
+use crate::common::build::Gltf;
+use crate::common::mutate::Random;
 use crate::common::{Outcome, at, import_entry, shared};
+
+use crate::mutations::mutate;
 
 /// Bones of the sample soldier, and their names in Mixamo.
 const MIXAMO: [(&str, &str); 20] = [
@@ -192,6 +196,40 @@ fn clips_that_are_too_long_are_refused() {
     let outcome = import_text(folder.path(), &soldier(RETARGETED, "[model.clips.w]\nsource = \"mixamo.glb#walk\"\n"));
     let errors = outcome.errors().join("\n");
     assert!(errors.contains("does not fit into the memory limit"), "{errors}");
+}
+
+/// Sources with errors give a model with finite curves, or a diagnostic. None may panic or hang.
+#[test]
+fn damaged_sources_do_not_panic() {
+    let folder = folder();
+    let glb = std::fs::read(folder.path().join("mixamo.glb")).unwrap();
+    let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
+    let mut json: Value = serde_json::from_slice(&glb[20..20 + length]).unwrap();
+    // The mesh is not read, so damage to it would test nothing.
+    for list in ["meshes", "materials", "textures", "images"] {
+        json.as_object_mut().unwrap().remove(list);
+    }
+    json["nodes"].as_array_mut().unwrap().iter_mut().for_each(|node| {
+        node.as_object_mut().unwrap().remove("mesh");
+    });
+    let mut imported = 0;
+    for seed in 0..400 {
+        let (mut random, bin) = (Random(seed), glb[28 + length..].to_vec());
+        let mut file = Gltf { json: json.clone(), bin };
+        (0..=random.below(3)).for_each(|_| mutate(&mut file, &mut random));
+        std::fs::write(folder.path().join("mixamo.glb"), file.glb()).unwrap();
+        let start = std::time::Instant::now();
+        let clips = "[model.clips.w]\nsource = \"mixamo.glb#walk\"\n";
+        let outcome = import_text(folder.path(), &soldier(RETARGETED, clips));
+        assert!(start.elapsed().as_secs() < 60, "seed {seed}");
+        let Some(model) = &outcome.model else { continue };
+        imported += 1;
+        let sampler = Sampler::new(model, Some(&model.clips[0]));
+        for time in [0.0, 0.3, 1e9] {
+            assert!(sampler.globals(time).iter().all(DMat4::is_finite), "seed {seed} at {time}");
+        }
+    }
+    assert!((100..400).contains(&imported), "{imported} of 400 files were imported");
 }
 
 fn base64(bytes: &[u8]) -> String {
