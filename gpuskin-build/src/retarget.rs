@@ -16,6 +16,7 @@
 //! source has them, scaled alike, by two-bone inverse kinematics that keeps the plane of the knee. Feet differ
 //! in length and height, so what is put in its place is the heel below the ankle, or the toes while the heel is lifted. Where a leg is too short, the hips come down.
 
+pub(crate) mod bone;
 pub(crate) mod humanoid;
 mod leg;
 mod names;
@@ -34,7 +35,7 @@ pub(crate) use rig::{Rig, RigError};
 
 use crate::model::{Channel, Clip, Curve, Interpolation, Local, Property, SourceMotion, Trs};
 use crate::sample::Sampler;
-use humanoid::HumanBone;
+use bone::HumanBone;
 use transfer::Transfer;
 
 /// Longest interval between keys of a retargeted clip, in seconds, that of 24 frames per second: the source's keys

@@ -13,7 +13,8 @@ use super::vrm;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::manifest::{At, BoneEntry};
 use crate::model::{Clip, Model};
-use crate::retarget::humanoid::{HumanBone, Humanoid, NodeKind};
+use crate::retarget::bone::HumanBone;
+use crate::retarget::humanoid::{Humanoid, NodeKind};
 use crate::retarget::{Retargeter, Rig, RigError};
 use crate::suggest::{closest, list, quoted};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::identifier_case::snake;
-use crate::retarget::humanoid::HumanBone;
+use crate::retarget::bone::HumanBone;
 
 #[derive(Default, Deserialize)]
 struct Root {
@@ -71,7 +71,7 @@ pub(super) fn bones(json: &[u8]) -> Vec<(HumanBone, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retarget::humanoid::{Finger, Side};
+    use crate::retarget::bone::{Finger, Side};
 
     #[test]
     fn both_versions_are_read_and_other_files_have_none() {

@@ -1,6 +1,6 @@
 //! Words in the names of bones: the side, and what is left without the prefixes of tools.
 
-use super::humanoid::{Finger, Side};
+use super::bone::{Finger, Side};
 
 /// Words that name no bone. A number may follow: `Bip001`, `mixamorig1`.
 const NO_BONES: [&str; 12] =

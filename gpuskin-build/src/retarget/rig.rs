@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
 
-use super::humanoid::{HumanBone, Humanoid, Side};
+use super::bone::{HumanBone, Side};
+use super::humanoid::Humanoid;
 use crate::model::Model;
 use crate::sample::Sampler;
 

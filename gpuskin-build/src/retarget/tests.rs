@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use glam::{DMat4, DQuat, DVec3, DVec4};
 
-use super::humanoid::{Finger, HumanBone, Humanoid, NodeKind, Side};
+use super::bone::{Finger, HumanBone, Side};
+use super::humanoid::{Humanoid, NodeKind};
 use super::*;
 use crate::model::{Model, Node};
 

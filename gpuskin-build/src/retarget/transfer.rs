@@ -2,7 +2,7 @@
 
 use glam::{DMat4, DQuat, DVec3};
 
-use super::humanoid::{HumanBone, Side};
+use super::bone::{HumanBone, Side};
 use super::leg::{LegPose, arc};
 use super::rig::{Rig, rotation};
 use crate::model::{Local, Trs};
