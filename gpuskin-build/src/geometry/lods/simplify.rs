@@ -21,6 +21,12 @@ const MAX_NUMBERS: usize = 1 << 24;
 const NORMAL_WEIGHT: f32 = 0.05;
 const UV_WEIGHT: f32 = 0.1;
 const COLOR_WEIGHT: f32 = 0.05;
+/// Number of attributes without positions: normal, texture coordinates, colour.
+#[cfg(test)]
+const ATTRIBUTE_WEIGHTS: usize = 8;
+/// Weight of all other poses together relative to the rest pose. Joints lose most in other poses: with 6 instead of 1, half
+/// the triangles of a walking man are off by 4 mm instead of 22 mm in his worst pose, and by 2.2 mm instead of 1.8 mm at rest.
+const POSE_WEIGHT: f32 = 6.0;
 /// Maximum number of vertices at a place that are tried for a triangle.
 const MAX_CHOICES: usize = 8;
 /// Weight of stretched texture coordinates against turned normals, where seams are given up.
@@ -129,8 +135,7 @@ impl<'a> CollapsibleSurface<'a> {
             weights.extend([UV_WEIGHT / uv.max(1e-6); 2]);
             weights.extend([COLOR_WEIGHT; 3]);
         }
-        // All poses together have the same weight as the rest pose.
-        let pose_weight = 1.0 / extent / (chosen.len().max(1) as f32).sqrt();
+        let pose_weight = POSE_WEIGHT / extent / (chosen.len().max(1) as f32).sqrt();
         weights.extend(chosen.iter().flat_map(|_| [pose_weight; 3]));
         let mut attributes = Vec::with_capacity(chief.len() * weights.len());
         for &(_, v) in &chief {
@@ -163,6 +168,16 @@ impl<'a> CollapsibleSurface<'a> {
             surface.uv_scale = surface.uv_scale(groups);
         }
         surface
+    }
+
+    /// Returns the surface without its positions in other poses.
+    #[cfg(test)]
+    pub(super) fn of_rest_pose(mut self) -> Self {
+        let (all, own) = (self.weights.len(), ATTRIBUTE_WEIGHTS);
+        let vertices = self.attributes.chunks(all);
+        self.attributes = vertices.flat_map(|of_vertex| &of_vertex[..own]).copied().collect();
+        self.weights.truncate(own);
+        self
     }
 
     /// Returns about `triangles` triangles, with an error up to `limit` in metres, as defined by

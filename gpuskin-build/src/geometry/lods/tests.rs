@@ -256,3 +256,58 @@ fn merged_vertices_are_close_in_all_poses_and_thin_parts_remain() {
     // More triangles than the kept vertices can form.
     assert!(clusters.with(100_000).is_none());
 }
+
+/// Compares the first LOD of each shared model, in all poses, with what `meshopt` makes of the mesh alone: as many triangles
+/// by positions and attributes of the rest pose.
+#[test]
+#[ignore = "needs the shared models; run by `cargo xtask test --only shared-models`"]
+fn shared_models_lose_no_more_than_with_meshopt() {
+    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = std::env::var_os("GPUSKIN_SHARED").map_or(beside, std::path::PathBuf::from).join("models");
+    let mut ratios = Vec::new();
+    for name in [
+        "CesiumMan",
+        "Fox",
+        "Knight",
+        "KnightCharacter",
+        "RiggedFigure",
+        "RiggedSimple",
+        "RobotExpressive",
+        "SynthHeavy",
+    ] {
+        let text = format!("[[model]]\nname = \"m\"\npath = \"{name}/{name}.glb\"\n");
+        let manifest = crate::Manifest::parse(&folder.join("gpuskin.toml"), text).expect("a manifest");
+        let (mut diagnostics, mut inputs) = (crate::Diagnostics::default(), BTreeSet::new());
+        let pixels = crate::import::Pixels::SizeOnly;
+        let model = crate::import::import(&manifest, &manifest.models[0], pixels, &mut diagnostics, &mut inputs);
+        let model = model.expect("a model");
+        let geometry = Geometry::with_at_most(&model, 8);
+        let poses = of_bones(&model, &geometry);
+        let first = levels(&geometry, &poses, 1).remove(0);
+        let finest = geometry.parts.iter();
+        let groups: Vec<&[u32]> =
+            finest.map(|part| &geometry.indices[part.first_index as usize..][..part.index_count as usize]).collect();
+        let alone = CollapsibleSurface::new(&geometry, &poses, &groups, Seams::Kept).of_rest_pose();
+        let alone = alone.simplify(triangles(&first), f32::MAX, meshopt::SimplifyOptions::None, &BTreeSet::new());
+        let total = geometry.indices.len() / 3;
+        if count(&alone) as f64 > 1.02 * triangles(&first) as f64 {
+            println!("{name}: {total} to {} triangles; meshopt alone stops at {}", triangles(&first), count(&alone));
+            continue;
+        }
+        let rest = vec![poses[0].clone()];
+        let [at_rest, in_all] = [&rest, &poses].map(|poses| {
+            let meter = LodErrorMeter::new(&geometry, poses, worn(&geometry));
+            [meter.error(&first.parts), meter.error(&alone)]
+        });
+        let [resting, ratio] = [at_rest, in_all].map(|[ours, theirs]| ours / theirs);
+        println!(
+            "{name}: {total} to {} triangles; over meshopt alone: {resting:.2} at rest, {ratio:.2} in all poses",
+            triangles(&first)
+        );
+        assert!(ratio <= 1.0, "{name}: {in_all:?} m");
+        ratios.push(ratio);
+    }
+    let mean = ratios.iter().sum::<f32>() / ratios.len() as f32;
+    println!("mean in all poses: {mean:.2}");
+    assert!(ratios.len() >= 5 && mean < 0.75, "{ratios:?}");
+}
