@@ -76,20 +76,13 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
     var light = point.occlusion * (diffuse * gpuskin_ambient(n) + reflected * environment);
 
     // The sun.
+    let response = Reflectance(roughness, n_dot_v, diffuse, bounces_dielectric, bounces_metal);
     let l = gpuskin_lighting.to_sun;
-    let n_dot_l = dot(n, l);
     // Negative where it is not needed so far: a coat has other normals, those of the mesh.
     var sun_visible = -1.0;
-    if (n_dot_l > 0.0) {
-        let h = normalize(l + v);
-        let grazing = pow(clamp(1.0 - dot(v, h), 0.0, 1.0), 5.0);
-        let reflecting = (f0 + (f90 - f0) * grazing) * bounces_dielectric;
-        let metal = mix(point.base_color, vec3<f32>(1.0), grazing) * bounces_metal;
-        let lobe = ggx(n_dot_l, n_dot_v, clamp(dot(n, h), 0.0, 1.0), roughness * roughness);
-        let specular = mix(vec3<f32>(reflecting), metal, point.metallic) * lobe;
+    if (receives_light(dot(n, l))) {
         sun_visible = gpuskin_sun_visibility(point.position, point.face_normal);
-        light += gpuskin_lighting.sun * ((diffuse + specular) * (n_dot_l * sun_visible));
+        light += direct_light(point, response, l, gpuskin_lighting.sun * sun_visible);
     }
-    let response = Reflectance(roughness, n_dot_v, diffuse, bounces_dielectric, bounces_metal);
     return coated(add_lights(light, point, response) + point.emitted, point, sun_visible);
 }

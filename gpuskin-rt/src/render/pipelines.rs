@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
+use super::shading::LightingFeatures;
 use super::shadows::SHADOW_FORMAT;
 use super::surface::{LightResponse, Surface};
 use crate::MeshPart;
@@ -241,7 +242,7 @@ impl PipelineCache {
             return pipelines.clone();
         }
         let code = self.descriptor.shading.features().map(|features| (surface.code(), features.code()));
-        let own = self.descriptor.shading.features().and_then(|features| features.surface.as_deref());
+        let own = self.descriptor.shading.features().map(LightingFeatures::own_functions).unwrap_or_default();
         let text = || match code {
             Some((surface, lighting)) => shader::material::material(variant, instances, surface, lighting, own),
             None => shader::drawn(variant, instances, layers),

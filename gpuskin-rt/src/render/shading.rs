@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Error;
 use crate::lighting::{PunctualUniform, ToneMapping};
-use crate::shader::material::LightingCode;
+use crate::shader::material::{LightingCode, OwnFunctions};
 
 /// Shading of the built-in material.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,6 +54,15 @@ pub struct LightingFeatures {
     /// lists. Begin names of your own with a prefix of your own. A mistake in the text is an error when the first
     /// crowd is made. Unlit surfaces do not call it.
     pub surface: Option<Cow<'static, str>>,
+    /// WGSL of the game that reflects the light of the sun and of each point and spot light: a function
+    /// `fn light(point: SurfacePoint, to_light: vec3<f32>, color: vec3<f32>) -> vec3<f32>`, which returns the radiance towards
+    /// the eye, nits. `point` is that of [`Self::surface`], `to_light` a unit vector, and `color` the radiance of a white matte
+    /// surface that faces the light, with the shadows of the sun. It is called for lights below the surface, too.
+    ///
+    /// `gpuskin_reflected_light(point, to_light, color)` returns what the material would reflect, and 0 below the surface.
+    /// Ambient light, clear coats, emitted light and fog stay as they are. Otherwise the text is as that of
+    /// [`Self::surface`].
+    pub light: Option<Cow<'static, str>>,
 }
 
 /// Shadows of the sun, in cascades that the renderer fits to the main camera in every frame.
@@ -91,7 +100,7 @@ impl Shading {
 impl LightingFeatures {
     /// Features that select shader code.
     pub(super) fn code(&self) -> LightingCode {
-        let Self { shadows, fog, environment, lights, tone_mapping, surface: _ } = self;
+        let Self { shadows, fog, environment, lights, tone_mapping, surface: _, light: _ } = self;
         LightingCode {
             shadows: shadows.is_some(),
             fog: *fog,
@@ -99,6 +108,11 @@ impl LightingFeatures {
             lights: *lights,
             tone_mapping: *tone_mapping,
         }
+    }
+
+    /// WGSL of the game.
+    pub(super) fn own_functions(&self) -> OwnFunctions<'_> {
+        OwnFunctions { surface: self.surface.as_deref(), light: self.light.as_deref() }
     }
 
     /// Checks that the device can hold the lights.

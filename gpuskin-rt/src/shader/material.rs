@@ -69,6 +69,15 @@ pub(crate) struct LightingCode {
     pub(crate) tone_mapping: ToneMapping,
 }
 
+/// WGSL functions of the game that take part in shading.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OwnFunctions<'a> {
+    /// Changes lit surfaces.
+    pub(crate) surface: Option<&'a str>,
+    /// Reflects light.
+    pub(crate) light: Option<&'a str>,
+}
+
 /// Binding of the lighting in the group of a view.
 pub(crate) const LIGHTING_BINDING: u32 = 2;
 /// Binding of the albedo table of GGX; the next one is its sampler.
@@ -111,13 +120,13 @@ pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
     text.replace("@group(GROUP)", &format!("@group({group})"))
 }
 
-/// Returns the renderer's shader in the metallic-roughness model. `own`: WGSL of the game that changes lit surfaces.
+/// Returns the renderer's shader in the metallic-roughness model.
 pub(crate) fn material(
     variant: Variant,
     instances: InstanceSource,
     surface: SurfaceCode,
     code: LightingCode,
-    own: Option<&str>,
+    own: OwnFunctions<'_>,
 ) -> String {
     // Unlit surfaces receive neither shadows nor light.
     let code = match surface.unlit {
@@ -141,6 +150,12 @@ pub(crate) fn material(
                 false => include_str!("../../shaders/dielectric_plain.wgsl"),
             },
             include_str!("../../shaders/metallic_roughness.wgsl"),
+            include_str!("../../shaders/reflected_light.wgsl"),
+            match own.light {
+                None => include_str!("../../shaders/light_none.wgsl"),
+                Some(_) => include_str!("../../shaders/light_own.wgsl"),
+            },
+            own.light.unwrap_or_default(),
             match code.lights {
                 0 => include_str!("../../shaders/metallic_roughness_lights_none.wgsl"),
                 _ => include_str!("../../shaders/metallic_roughness_lights.wgsl"),
@@ -154,11 +169,11 @@ pub(crate) fn material(
                 (true, 0) => include_str!("../../shaders/clearcoat_lights_none.wgsl"),
                 (true, _) => include_str!("../../shaders/clearcoat_lights.wgsl"),
             },
-            match own {
+            match own.surface {
                 None => include_str!("../../shaders/surface_none.wgsl"),
                 Some(_) => include_str!("../../shaders/surface_own.wgsl"),
             },
-            own.unwrap_or_default(),
+            own.surface.unwrap_or_default(),
             include_str!("../../shaders/unit_or.wgsl"),
             include_str!("../../shaders/material_lit.wgsl"),
         ],

@@ -96,7 +96,10 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                     let lights = if flat { 0 } else { 341 };
                     let code = LightingCode { shadows: true, fog: true, environment: !masked, lights, tone_mapping };
                     let instances = InstanceSource::Records;
-                    (format!("{surface:?} of {variant:?}"), material::material(variant, instances, surface, code, None))
+                    (
+                        format!("{surface:?} of {variant:?}"),
+                        material::material(variant, instances, surface, code, Default::default()),
+                    )
                 },
             )
         })
@@ -118,7 +121,10 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                 specular: true,
                 clearcoat: false,
             };
-            (format!("{code:?}"), material::material(variant, InstanceSource::Records, surface, code, None))
+            (
+                format!("{code:?}"),
+                material::material(variant, InstanceSource::Records, surface, code, Default::default()),
+            )
         })
     });
     let few = variants.filter(|v| matches!(v.encoding, Encoding::LocalPacked | Encoding::MatrixF16 | Encoding::VatF16));

@@ -128,6 +128,7 @@ fn main() -> std::process::ExitCode {
         test!(material::impossible_dielectrics_give_finite_pictures, GPU),
         test!(material::each_texture_changes_the_surface, GPU),
         test!(material::a_function_of_the_game_changes_the_surface, GPU),
+        test!(material::a_function_of_the_game_reflects_light, GPU),
         test!(material::normal_maps_point_along_texture_coordinates, GPU),
         test!(light::shadows_are_received, GPU),
         test!(light::spheres_do_not_shadow_their_lit_side, GPU),

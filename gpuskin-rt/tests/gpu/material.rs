@@ -373,3 +373,35 @@ pub fn a_function_of_the_game_changes_the_surface() {
         assert!(error.contains("surface"), "{error}");
     }
 }
+
+pub fn a_function_of_the_game_reflects_light() {
+    let text = "
+        fn light(point: SurfacePoint, to_light: vec3<f32>, color: vec3<f32>) -> vec3<f32> {
+            let through = max(-dot(point.normal, to_light), 0.0);
+            return 0.5 * gpuskin_reflected_light(point, to_light, color) + through * color * vec3<f32>(0.2, 0.4, 0.1);
+        }";
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let material = material([0.6, 0.5, 0.4], 0.3, 0.5);
+        let shown = model(square(material.clone()));
+        let features = |lights| LightingFeatures { light: Some(text.into()), lights, ..Default::default() };
+        for lights in [0, 1] {
+            // Half of what the material reflects, and the same ambient light.
+            let lighting = sun([0.3, 0.1, 1.0], 6.0);
+            let seen = Scene { features: features(lights), ..scene(&[&shown], lighting) }.draw(&gpu).center();
+            let dark = brdf::radiance(&surface(&material), &sun([0.3, 0.1, 1.0], 0.0), DVec3::ZERO);
+            let lit = brdf::radiance(&surface(&material), &lighting, DVec3::ZERO);
+            assert!(lit.distance(dark) > 0.1);
+            assert_close(seen, 0.5 * (lit + dark), 0.01, &gpu.name);
+            // Light from behind reaches the function.
+            let lighting = sun([0.0, 0.0, -1.0], 6.0);
+            let seen = Scene { features: features(lights), ..scene(&[&shown], lighting) }.draw(&gpu).center();
+            let color = DVec3::from(lighting.sun.color.map(f64::from)) * (6.0 / core::f64::consts::PI);
+            let behind = color * DVec3::new(0.2, 0.4, 0.1);
+            assert_close(seen, dark + behind, 0.01, &gpu.name);
+        }
+        let wrong = LightingFeatures { light: Some("fn light() {}".into()), ..Default::default() };
+        let mut renderer = Scene { features: wrong, ..scene(&[], sun([0.0, 0.0, 1.0], 1.0)) }.renderer(&gpu);
+        let error = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap_err().to_string();
+        assert!(error.contains("light"), "{error}");
+    }
+}
