@@ -126,7 +126,10 @@ mod pose_texture;
 mod record;
 #[cfg(feature = "wgpu")]
 mod render;
+mod root_blend;
 mod root_motion;
+#[cfg(any(feature = "wgpu", test))]
+mod root_table;
 mod shader;
 mod skin;
 mod skin_matrix;

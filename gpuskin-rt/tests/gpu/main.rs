@@ -17,6 +17,7 @@ mod environment;
 mod explain;
 mod extremes;
 mod field;
+mod following;
 mod layers;
 mod light;
 mod lights;
@@ -145,6 +146,7 @@ fn main() -> std::process::ExitCode {
         test!(lights::as_many_lights_as_promised_are_drawn, GPU),
         test!(lights::lights_beyond_the_limit_are_refused),
         test!(lights::invalid_lights_give_finite_pictures, GPU),
+        test!(following::a_week_of_commands_stays_within_a_millimetre, GPU),
         test!(moving::a_week_of_commands_stays_within_a_millimetre, GPU),
         test!(morphs::added_morph_targets_draw_same_picture, COMPUTE),
         test!(moving::commands_continue_or_stop_a_motion, GPU),
