@@ -1,9 +1,10 @@
 //! Instances that follow the root motion of what they play are where an f64 reference says, on devices with compute and
 //! without.
 
-use crate::common::model::{Random, TestClip, TestModel, plain};
-use crate::common::squares::{map, renderer, square_recipe};
-use crate::common::{BACKENDS, Gpu, compute, gpu};
+use crate::common::model::{Pose, Random, TestClip, TestModel, plain};
+use crate::common::squares::{RED, STILL, draw, map, renderer, shows, square_recipe};
+use crate::common::{BACKENDS, Gpu, compute, gpu, gpu_with, noop};
+use crate::motion::motion;
 use glam::{DQuat, Quat, Vec3};
 use gpuskin_rt::internals::root_motion::Displacement;
 use gpuskin_rt::internals::*;
@@ -31,7 +32,7 @@ fn travellers(encoding: Encoding) -> TestModel {
     };
     recipe.clips = lengths.map(clip).to_vec();
     recipe.frames_per_layer = 128;
-    let mut test = recipe.build(|_, _| crate::common::model::Pose::REST);
+    let mut test = recipe.build(|_, _| Pose::REST);
     let (up, tilted) = (Vec3::Y, Vec3::new(0.3, 1.0, -0.2));
     for (i, clip) in test.model.meta.clips.to_mut().iter_mut().enumerate() {
         let key = |t: f32| match i {
@@ -46,6 +47,11 @@ fn travellers(encoding: Encoding) -> TestModel {
         clip.root_motion = (i < 6).then(|| RootMotion { planar: false, keys: keys.into() });
     }
     test
+}
+
+/// Devices without compute, on which the CPU moves instances, then devices with compute.
+fn devices() -> impl Iterator<Item = Gpu> {
+    BACKENDS.into_iter().filter_map(gpu).chain(BACKENDS.into_iter().filter_map(compute))
 }
 
 fn prepare(gpu: &Gpu, renderer: &mut CrowdRenderer, time: f64) {
@@ -123,8 +129,7 @@ fn command(random: &mut Random, crowd: &Crowd<Dynamic>, id: InstanceId, travelle
 
 /// A week of commands at irregular times, many of them within crossfades: no instance is ever a millimetre off.
 pub fn a_week_of_commands_stays_within_a_millimetre() {
-    let devices = BACKENDS.into_iter().filter_map(gpu).chain(BACKENDS.into_iter().filter_map(compute));
-    for gpu in devices {
+    for gpu in devices() {
         let mut renderer = renderer(&gpu);
         let test = travellers(Encoding::MatrixF16);
         let meta = &test.model.meta;
@@ -140,7 +145,7 @@ pub fn a_week_of_commands_stays_within_a_millimetre() {
                 (id, Traveller::new(&crowd, id, at))
             })
             .collect();
-        let (mut worst, mut commands) = ([0.0_f64; 2], 0);
+        let mut commands = 0;
         while time < 40_000.0 + 7.0 * 86_400.0 {
             let long = f64::from(random.below(150_000) + 1) / 64.0;
             let seconds = if random.below(3) == 0 { long } else { f64::from(random.below(100) + 1) / 128.0 };
@@ -167,11 +172,270 @@ pub fn a_week_of_commands_stays_within_a_millimetre() {
                         "{}, device {device}: {errors:?} at {time}, {traveller:?}, {found:?}",
                         gpu.name
                     );
-                    worst = [0, 1].map(|i| worst[i].max(errors[i]));
                 }
             }
         }
         assert!(commands > 10_000, "{commands}");
-        println!("{}: {commands} commands, at most {worst:?} off", gpu.name);
+    }
+}
+
+/// A square of 0.4 metres that faces +z. Clip 0 stands; clip 1 moves one metre along x per loop of a second; clip 2 moves along y.
+fn sliders(encoding: Encoding) -> TestModel {
+    let mut recipe = square_recipe(encoding, plain([1.0, 0.0, 0.0, 1.0]));
+    let slide = TestClip { intervals: 4, stored: 5, duration: 1.0, looped: true, ..STILL };
+    recipe.clips = vec![STILL, slide, slide];
+    recipe.frames_per_layer = 64;
+    let mut test = recipe.build(|_, _| Pose::REST).with_bounds();
+    for (i, clip) in test.model.meta.clips.to_mut().iter_mut().enumerate() {
+        let key = |frame: u32| {
+            let along = frame as f32 / 4.0;
+            let translation = if i == 1 { [along, 0.0, 0.0] } else { [0.0, along, 0.0] };
+            RootKey { translation, ..RootKey::IDENTITY }
+        };
+        let keys: Vec<_> = (0..=4).map(key).collect();
+        // Snapshots find clips by their names.
+        clip.name = format!("clip_{i}").into();
+        clip.root_motion = (i > 0).then(|| RootMotion { planar: false, keys: keys.into() });
+    }
+    test
+}
+
+const ALONG_X: Clip<Dynamic> = Clip::new(1);
+const ALONG_Y: Clip<Dynamic> = Clip::new(2);
+
+#[track_caller]
+fn near(gpu: &Gpu, found: &Transform, expected: [f32; 3]) {
+    let apart = Vec3::from(found.translation).distance(Vec3::from(expected));
+    assert!(apart < 1e-4, "{}: {found:?}, expected {expected:?}", gpu.name);
+}
+
+/// Commands on instances that follow their root motion, beside others that move at constant rates or stand: moved, stopped,
+/// despawned, restored.
+pub fn commands_continue_or_stop_root_motion() {
+    for gpu in devices() {
+        let mut renderer = renderer(&gpu);
+        let test = sliders(Encoding::MatrixF16);
+        let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+        let follow = Motion::following_root();
+        let slides = |y: f32| Instance::at([0.0, y, 0.0]).play(ALONG_X);
+        let ids = [
+            crowd.spawn(slides(0.0).moving(Motion { velocity: [0.0, 0.0, 2.0], ..Motion::STILL })),
+            crowd.spawn(slides(1.0)),
+            crowd.spawn(slides(2.0).moving(follow)),
+            crowd.spawn(slides(3.0).scaled(2.0).speed(0.5).moving(follow)),
+            crowd.spawn(slides(4.0).starting(1.5).moving(follow)),
+            crowd.spawn(slides(5.0).repeat(Repeat::Once).moving(follow)),
+            crowd.spawn(slides(6.0).phase(0.5).speed(-1.0).moving(follow)),
+        ];
+        let check = |renderer: &CrowdRenderer, expected: &[[f32; 3]]| {
+            let drawn = crowd.drawn_transforms(renderer).unwrap();
+            assert_eq!(drawn.len(), expected.len());
+            for (i, (drawn, expected)) in drawn.iter().zip(expected).enumerate() {
+                near(&gpu, drawn, *expected);
+                near(&gpu, &crowd.transform(crowd.id_at(i as u32).unwrap()).unwrap(), *expected);
+            }
+        };
+        prepare(&gpu, &mut renderer, 1.0);
+        prepare(&gpu, &mut renderer, 2.25);
+        let (x, z) = ([0.0, 0.0, 2.25, 2.25, 0.75, 1.0, -2.25], [4.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        check(&renderer, &[0, 1, 2, 3, 4, 5, 6].map(|i| [x[i], i as f32, z[i]]));
+        assert_eq!([1, 2].map(|i| crowd.motion(ids[i])), [Some(Motion::STILL), Some(follow)]);
+
+        crowd.set_motion(ids[0], follow).unwrap();
+        crowd.set_motion(ids[1], follow).unwrap();
+        crowd.set_motion(ids[2], Motion::STILL).unwrap();
+        crowd.play(ids[3], ALONG_Y, Transition::cut()).unwrap();
+        crowd.set_paused(ids[4], true).unwrap();
+        crowd.move_to(ids[6], [1.0, 6.0, 0.0]).unwrap();
+        crowd.face(ids[6], core::f32::consts::FRAC_PI_2).unwrap();
+        prepare(&gpu, &mut renderer, 3.25);
+        let places = [
+            [1.0, 0.0, 4.5],
+            [1.0, 1.0, 0.0],
+            [2.25, 2.0, 0.0],
+            [2.25, 5.0, 0.0],
+            [0.75, 4.0, 0.0],
+            [1.0, 5.0, 0.0],
+            // Backwards along its own x axis, which is the world's -z.
+            [1.0, 6.0, 1.0],
+        ];
+        check(&renderer, &places);
+
+        // The last one takes the place of the first.
+        crowd.despawn(ids[0]).unwrap();
+        crowd.set_paused(ids[4], false).unwrap();
+        let saved = crowd.snapshot();
+        let later = |seconds: f32| {
+            let mut later = [places[6], places[1], places[2], places[3], places[4], places[5]];
+            (later[0][2], later[1][0], later[3][1]) = (1.0 + seconds, 1.0 + seconds, 5.0 + 2.0 * seconds);
+            later[4][0] = 0.75 + seconds;
+            later
+        };
+        prepare(&gpu, &mut renderer, 3.75);
+        check(&renderer, &later(0.5));
+        for time in [1000.0, 0.125] {
+            prepare(&gpu, &mut renderer, time);
+            crowd.restore(&saved).unwrap();
+            prepare(&gpu, &mut renderer, time + 0.5);
+            check(&renderer, &later(0.5));
+            prepare(&gpu, &mut renderer, time + 2.0);
+            check(&renderer, &later(2.0));
+        }
+        // Grows beyond its capacity while it moves.
+        let more = crowd.spawn_many((0..300).map(|i| slides(i as f32).moving(follow)));
+        prepare(&gpu, &mut renderer, 3.125);
+        near(&gpu, &crowd.drawn_transforms(&renderer).unwrap()[305], [1.0, 299.0, 0.0]);
+        near(&gpu, &crowd.transform(more[299]).unwrap(), [1.0, 299.0, 0.0]);
+        crowd.clear();
+        crowd.spawn(slides(1.0).moving(Motion::forwards(2.0)));
+        prepare(&gpu, &mut renderer, 4.125);
+        check(&renderer, &[[0.0, 1.0, 2.0]]);
+    }
+}
+
+/// Pictures of instances that follow their root motion into view and out of it, with culling on the GPU, on the CPU and without.
+pub fn pictures_show_root_motion() {
+    for gpu in devices() {
+        for encoding in [Encoding::MatrixF16, Encoding::LocalPacked] {
+            if encoding.needs_compute() && gpu.device.limits().max_storage_buffers_per_shader_stage == 0 {
+                continue;
+            }
+            for culling in [true, false] {
+                let descriptor =
+                    RendererDescriptor { culling, light: crate::common::squares::FLAT, ..Default::default() };
+                let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+                let test = sliders(encoding);
+                let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+                let instance = Instance::at([-3.0, 2.0, 0.0]).play(ALONG_X).moving(Motion::following_root());
+                let id = crowd.spawn(instance);
+                let mut picture = |time: f64| draw(&gpu, &mut renderer, &map(8.0), time);
+                let name = format!("{} {encoding:?} {culling}", gpu.name);
+                assert_eq!(picture(1.0).covered(), 0, "{name}");
+                assert_eq!(shows(&picture(7.5), 4.5, 2.0), RED, "{name}");
+                // A linear crossfade of two seconds: one metre along either axis.
+                let fade = Transition::crossfade(2.0).curve(Curve::Linear);
+                crowd.play(id, ALONG_Y, fade).unwrap();
+                picture(8.5);
+                assert_eq!(shows(&picture(9.5), 5.5, 3.0), RED, "{name}");
+                assert_eq!(shows(&picture(11.0), 5.5, 4.5), RED, "{name}");
+                assert_eq!(picture(30.0).covered(), 0, "{name}");
+            }
+        }
+    }
+}
+
+/// Root motion is part of motion vectors.
+pub fn root_motion_has_motion_vectors() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu).chain(BACKENDS.into_iter().filter_map(compute)) {
+        for encoding in [Encoding::MatrixF16, Encoding::LocalPacked] {
+            if encoding.needs_compute() && gpu.device.limits().max_storage_buffers_per_shader_stage < 5 {
+                continue;
+            }
+            let descriptor = RendererDescriptor { motion_vectors: true, ..Default::default() };
+            let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+            let test = sliders(encoding);
+            let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+            let instance = Instance::at([4.0, 4.0, 0.0]).scaled(40.0).play(ALONG_X).speed(0.025);
+            let id = crowd.spawn(instance.moving(Motion::following_root()));
+            let mut frame = |time: f64, speed: Option<f32>| {
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                renderer.prepare(&gpu.queue, &mut encoder, &map(8.0), time).unwrap();
+                gpu.queue.submit([encoder.finish()]);
+                let found = motion(&gpu, &renderer, &crowd, [map(8.0); 2], [time; 2])[0];
+                speed.into_iter().for_each(|speed| crowd.set_speed(id, speed).unwrap());
+                found
+            };
+            // Metres per frame, over 4 metres per half of the picture.
+            let found = [
+                frame(1.0, None),
+                frame(1.5, Some(-0.0125)),
+                frame(2.5, None),
+                frame(2.75, Some(0.0)),
+                frame(3.0, Some(0.05)),
+                frame(3.25, None),
+            ];
+            let expected = [0.0, 0.125, -0.125, -0.031_25, 0.0, 0.125];
+            for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+                assert!((found - expected).abs() < 1e-4, "{} {encoding:?} {i}: {found}, expected {expected}", gpu.name);
+            }
+        }
+    }
+}
+
+/// Crowds that share their buffers in a batch.
+pub fn batched_crowds_follow_their_root_motion() {
+    let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 8, ..wgpu::Limits::downlevel_defaults() };
+    let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, limits) else { return };
+    let mut renderer = renderer(&gpu);
+    let mut models = [sliders(Encoding::LocalPacked), sliders(Encoding::LocalPacked), sliders(Encoding::LocalPacked)];
+    for (i, test) in models.iter_mut().enumerate() {
+        test.model.meta.content_hash[14] ^= i as u8 + 1;
+        for payload in [&mut test.model.mesh, &mut test.model.animation] {
+            let Data::Bytes(bytes) = &mut payload.data else { panic!("the payload is not in memory") };
+            bytes.to_mut()[14] ^= i as u8 + 1;
+        }
+    }
+    let mut crowd = |i: usize| Crowd::with_model(&mut renderer, &models[i].model, Default::default()).unwrap();
+    let crowds = [crowd(0), crowd(1), crowd(2)];
+    for (i, crowd) in crowds.iter().enumerate() {
+        crowd.spawn_many((0..70).map(|k| {
+            let instance = Instance::at([0.0, k as f32, i as f32]).play(Clip::new(1 + (k + i as u16) % 2));
+            if k % 3 == 0 { instance } else { instance.moving(Motion::following_root()) }
+        }));
+    }
+    prepare(&gpu, &mut renderer, 1.0);
+    prepare(&gpu, &mut renderer, 3.5);
+    assert_eq!(crowds[0].explain(&renderer).merged, 3);
+    for (i, crowd) in crowds.iter().enumerate() {
+        let drawn = crowd.drawn_transforms(&renderer).unwrap();
+        for (k, found) in drawn.iter().enumerate() {
+            let way = if k % 3 == 0 { 0.0 } else { 3.5 };
+            let (x, y) = if (k + i) % 2 == 0 { (way, 0.0) } else { (0.0, way) };
+            near(&gpu, found, [x, k as f32 + y, i as f32]);
+        }
+    }
+}
+
+/// A model without root motion: an instance that would follow it stands.
+pub fn models_without_root_motion_stand() {
+    let gpu = noop(wgpu::Limits::downlevel_defaults());
+    let mut renderer = renderer(&gpu);
+    let test = square_recipe(Encoding::MatrixF16, plain([1.0; 4])).build(|_, _| Pose::REST);
+    let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+    let id = crowd.spawn(Instance::at([1.0, 2.0, 3.0]).moving(Motion::following_root()));
+    assert_eq!(crowd.motion(id), Some(Motion::STILL));
+    crowd.set_motion(id, Motion::forwards(1.0)).unwrap();
+    prepare(&gpu, &mut renderer, 2.0);
+    crowd.set_motion(id, Motion::following_root()).unwrap();
+    prepare(&gpu, &mut renderer, 9.0);
+    assert_eq!(crowd.transform(id).unwrap().translation, [1.0, 2.0, 5.0]);
+}
+
+/// Odd keys, scales and times: transforms stay finite on the CPU, and devices do not complain.
+pub fn odd_root_motion_stays_finite() {
+    for gpu in devices() {
+        let mut renderer = renderer(&gpu);
+        let mut test = sliders(Encoding::MatrixF16);
+        let odd = [
+            RootKey { translation: [1e38, -1e38, 0.0], rotation: [0.0; 4] },
+            RootKey { translation: [-1e38, 1e38, 1.0], rotation: [1e30, 0.0, -1e30, 1e-30] },
+        ];
+        let clip = &mut test.model.meta.clips.to_mut()[1];
+        let keys: Vec<_> = odd.into_iter().cycle().take(5).collect();
+        clip.root_motion = Some(RootMotion { planar: true, keys: keys.into() });
+        let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+        let instance = Instance::at([f32::NAN, f32::INFINITY, 0.0]).play(ALONG_X).moving(Motion::following_root());
+        let all =
+            [instance.scaled(1e38), instance.scaled(f32::NAN), instance.scaled(0.0), instance.speed(f32::INFINITY)];
+        let ids = all.map(|instance| crowd.spawn(instance));
+        for time in [0.1, 3.0, 1e9, 4e9] {
+            prepare(&gpu, &mut renderer, time);
+            for id in ids {
+                let Transform { translation, rotation, .. } = crowd.transform(id).unwrap();
+                assert!(translation.iter().chain(&rotation).all(|c| c.is_finite()), "{}: {translation:?}", gpu.name);
+                crowd.play(id, ALONG_Y, Transition::crossfade(f32::MAX).speed(1e30)).unwrap();
+                crowd.play(id, ALONG_X, Transition::crossfade(f32::MIN_POSITIVE).speed(-1e30)).unwrap();
+            }
+        }
     }
 }

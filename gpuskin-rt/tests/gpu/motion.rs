@@ -20,7 +20,7 @@ fn documented() -> String {
 }
 
 /// Returns the motion vector in the centre of the picture.
-fn motion(
+pub fn motion(
     gpu: &Gpu,
     renderer: &CrowdRenderer,
     crowd: &Crowd<Dynamic>,
