@@ -64,7 +64,8 @@
 //! | tint, hide, custom shader data, variants of textures | [`Appearance`], [`Crowd::set_tint`], [`ModelVariant`] |
 //! | grass and other large fields | [`Field`], [`FieldDescriptor`] |
 //! | footsteps and other events | [`Crowd::events`], [`ClipInfo::events_between`] |
-//! | bone positions on the CPU | [`Sockets`], [`ClipInfo::root_displacement`] |
+//! | bone positions on the CPU | [`Sockets`] |
+//! | move instances: at constant rates, by root motion | [`Crowd::set_motion`], [`Motion`], [`InstanceRecord::root_displacement`] |
 //! | find out why a crowd is slow | [`Crowd::explain`] |
 //!
 //! # Numbers

@@ -362,7 +362,7 @@ impl InstanceRecord {
     }
 
     /// Returns the progress of a crossfade at the start time, in 1/65535, and its progress per second, 32 fraction
-    /// bits; `None` where none goes on.
+    /// bits; `None` where none goes on, as in an instance that is paused.
     pub(crate) fn fade(&self) -> Option<(u16, u64)> {
         let [progress, rate] = self.fade;
         let fades = progress != FADED && !self.is_paused();

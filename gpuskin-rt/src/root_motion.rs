@@ -1,4 +1,5 @@
-//! Root motion of a playback: displacement of the whole model, exact over any number of loops.
+//! Root motion of a playback of one clip: displacement of the whole model, exact over any number of loops. `root_blend` is that
+//! of an instance, through crossfades.
 
 use glam::{DQuat, DVec3};
 
@@ -103,7 +104,8 @@ fn unit(quaternion: [f32; 4]) -> DQuat {
 
 impl ClipInfo {
     /// Returns the root motion of a playback of this clip between two times; `to` may be earlier.
-    /// No displacement if the clip was baked without root motion.
+    /// No displacement if the clip was baked without root motion. For an instance, which may fade between clips, see
+    /// [`InstanceRecord::root_displacement`].
     ///
     /// Each loop continues where the previous one ended. A clip that plays once stops at its end; a
     /// ping-pong clip returns to its start.

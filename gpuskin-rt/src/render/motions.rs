@@ -106,9 +106,8 @@ impl Motions {
         self.moving -= usize::from(!self.states[index].is_still());
         self.states[index] = state;
         if state.motion.follows_root && !self.records.follow_root() {
-            let still = RootMotionRecord::default();
-            let rates = |state: &MotionState| if state.is_still() { still } else { state.root_record(playing) };
-            self.records = MotionRecords::Roots(self.states.iter().map(rates).collect());
+            // The others move at constant rates, which do not depend on what they play.
+            self.records = MotionRecords::Roots(self.states.iter().map(|state| state.root_record(playing)).collect());
             self.changed.mark_all();
         }
         match &mut self.records {

@@ -232,3 +232,18 @@ fn odd_records_and_keys_give_finite_displacements() {
         }
     }
 }
+
+#[test]
+fn opposite_half_turns_cancel_out() {
+    let half_turn = |y: f32| {
+        let keys = vec![RootKey::IDENTITY, RootKey { translation: [0.0; 3], rotation: [0.0, y, 0.0, 0.0] }];
+        let root_motion = Some(RootMotion { planar: true, keys: keys.into() });
+        ClipInfo { root_motion, ..clip(&[]) }
+    };
+    let clips = [half_turn(1.0), half_turn(-1.0)];
+    // One step, and one loop within it.
+    let [old, next] = [0, 1].map(|clip| playing(clip, 32.0, 0.0, 0, Repeat::Loop));
+    let mut record = InstanceRecord::playing(old);
+    record.play(&next, 1.0 / 32.0, Curve::Linear, Time::ZERO);
+    assert_eq!(record.root_displacement(&clips, 0.0, 1.0 / 32.0), Displacement::IDENTITY);
+}

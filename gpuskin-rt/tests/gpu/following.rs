@@ -2,7 +2,7 @@
 //! without.
 
 use crate::common::model::{Pose, Random, TestClip, TestModel, plain};
-use crate::common::squares::{RED, STILL, draw, map, renderer, shows, square_recipe};
+use crate::common::squares::{FLAT, RED, STILL, draw, map, renderer, shows, square_recipe};
 use crate::common::{BACKENDS, Gpu, compute, gpu, gpu_with, noop};
 use crate::motion::motion;
 use glam::{DQuat, Quat, Vec3};
@@ -52,6 +52,10 @@ fn travellers(encoding: Encoding) -> TestModel {
 /// Devices without compute, on which the CPU moves instances, then devices with compute.
 fn devices() -> impl Iterator<Item = Gpu> {
     BACKENDS.into_iter().filter_map(gpu).chain(BACKENDS.into_iter().filter_map(compute))
+}
+
+fn eight_storage_buffers() -> wgpu::Limits {
+    wgpu::Limits { max_storage_buffers_per_shader_stage: 8, ..wgpu::Limits::downlevel_defaults() }
 }
 
 fn prepare(gpu: &Gpu, renderer: &mut CrowdRenderer, time: f64) {
@@ -182,17 +186,13 @@ pub fn a_week_of_commands_stays_within_a_millimetre() {
 /// A square of 0.4 metres that faces +z. Clip 0 stands; clip 1 moves one metre along x per loop of a second; clip 2 moves along y.
 fn sliders(encoding: Encoding) -> TestModel {
     let mut recipe = square_recipe(encoding, plain([1.0, 0.0, 0.0, 1.0]));
-    let slide = TestClip { intervals: 4, stored: 5, duration: 1.0, looped: true, ..STILL };
+    let slide = TestClip { duration: 1.0, looped: true, ..STILL };
     recipe.clips = vec![STILL, slide, slide];
     recipe.frames_per_layer = 64;
     let mut test = recipe.build(|_, _| Pose::REST).with_bounds();
     for (i, clip) in test.model.meta.clips.to_mut().iter_mut().enumerate() {
-        let key = |frame: u32| {
-            let along = frame as f32 / 4.0;
-            let translation = if i == 1 { [along, 0.0, 0.0] } else { [0.0, along, 0.0] };
-            RootKey { translation, ..RootKey::IDENTITY }
-        };
-        let keys: Vec<_> = (0..=4).map(key).collect();
+        let translation = if i == 1 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
+        let keys = vec![RootKey::IDENTITY, RootKey { translation, ..RootKey::IDENTITY }];
         // Snapshots find clips by their names.
         clip.name = format!("clip_{i}").into();
         clip.root_motion = (i > 0).then(|| RootMotion { planar: false, keys: keys.into() });
@@ -264,6 +264,8 @@ pub fn commands_continue_or_stop_root_motion() {
         // The last one takes the place of the first.
         crowd.despawn(ids[0]).unwrap();
         crowd.set_paused(ids[4], false).unwrap();
+        crowd.set_motion(ids[1], follow).unwrap();
+        prepare(&gpu, &mut renderer, 3.5);
         let saved = crowd.snapshot();
         let later = |seconds: f32| {
             let mut later = [places[6], places[1], places[2], places[3], places[4], places[5]];
@@ -273,27 +275,37 @@ pub fn commands_continue_or_stop_root_motion() {
         };
         prepare(&gpu, &mut renderer, 3.75);
         check(&renderer, &later(0.5));
-        for time in [1000.0, 0.125] {
+        // Later; and earlier than the clips have played, but not than the last command is ago.
+        for time in [1000.0, 0.375] {
             prepare(&gpu, &mut renderer, time);
             crowd.restore(&saved).unwrap();
             prepare(&gpu, &mut renderer, time + 0.5);
-            check(&renderer, &later(0.5));
+            check(&renderer, &later(0.75));
             prepare(&gpu, &mut renderer, time + 2.0);
-            check(&renderer, &later(2.0));
+            check(&renderer, &later(2.25));
         }
         // Grows beyond its capacity while it moves.
         let more = crowd.spawn_many((0..300).map(|i| slides(i as f32).moving(follow)));
-        prepare(&gpu, &mut renderer, 3.125);
+        prepare(&gpu, &mut renderer, 3.375);
         near(&gpu, &crowd.drawn_transforms(&renderer).unwrap()[305], [1.0, 299.0, 0.0]);
         near(&gpu, &crowd.transform(more[299]).unwrap(), [1.0, 299.0, 0.0]);
+        // Commands count from a time that is not prepared yet; until then the instance stands there.
+        renderer.set_time(5.0);
+        crowd.play(more[7], ALONG_Y, Transition::crossfade(0.5)).unwrap();
+        for time in [4.0, 5.0] {
+            prepare(&gpu, &mut renderer, time);
+            near(&gpu, &crowd.drawn_transforms(&renderer).unwrap()[13], [2.625, 7.0, 0.0]);
+            near(&gpu, &crowd.transform(more[7]).unwrap(), [2.625, 7.0, 0.0]);
+        }
         crowd.clear();
         crowd.spawn(slides(1.0).moving(Motion::forwards(2.0)));
-        prepare(&gpu, &mut renderer, 4.125);
+        prepare(&gpu, &mut renderer, 6.0);
         check(&renderer, &[[0.0, 1.0, 2.0]]);
     }
 }
 
-/// Pictures of instances that follow their root motion into view and out of it, with culling on the GPU, on the CPU and without.
+/// Pictures of an instance that follows its root motion into view and out of it equal those of one that the game moves: with
+/// culling on the GPU, on the CPU and without.
 pub fn pictures_show_root_motion() {
     for gpu in devices() {
         for encoding in [Encoding::MatrixF16, Encoding::LocalPacked] {
@@ -301,24 +313,36 @@ pub fn pictures_show_root_motion() {
                 continue;
             }
             for culling in [true, false] {
-                let descriptor =
-                    RendererDescriptor { culling, light: crate::common::squares::FLAT, ..Default::default() };
-                let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
                 let test = sliders(encoding);
-                let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
-                let instance = Instance::at([-3.0, 2.0, 0.0]).play(ALONG_X).moving(Motion::following_root());
-                let id = crowd.spawn(instance);
-                let mut picture = |time: f64| draw(&gpu, &mut renderer, &map(8.0), time);
-                let name = format!("{} {encoding:?} {culling}", gpu.name);
-                assert_eq!(picture(1.0).covered(), 0, "{name}");
-                assert_eq!(shows(&picture(7.5), 4.5, 2.0), RED, "{name}");
-                // A linear crossfade of two seconds: one metre along either axis.
-                let fade = Transition::crossfade(2.0).curve(Curve::Linear);
-                crowd.play(id, ALONG_Y, fade).unwrap();
-                picture(8.5);
-                assert_eq!(shows(&picture(9.5), 5.5, 3.0), RED, "{name}");
-                assert_eq!(shows(&picture(11.0), 5.5, 4.5), RED, "{name}");
-                assert_eq!(picture(30.0).covered(), 0, "{name}");
+                let scene = |motion: Motion| {
+                    let descriptor = RendererDescriptor { culling, light: FLAT, ..Default::default() };
+                    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+                    let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+                    let id = crowd.spawn(Instance::at([-6.0, 2.0, 0.0]).play(ALONG_X).moving(motion));
+                    (renderer, crowd, id)
+                };
+                let mut scenes = [Motion::following_root(), Motion::STILL].map(scene);
+                let mut seen = 0;
+                // At 10.5 s, a linear crossfade of two seconds begins: one metre along either axis.
+                let [fades, ends] = [10.5, 12.5];
+                for time in [1.0_f64, 4.0, 7.0, 9.0, 10.5, 11.5, 12.5, 13.5, 15.0, 30.0] {
+                    let [into, after] = [time.min(ends) - fades, time - ends].map(|seconds: f64| seconds.max(0.0));
+                    let x = time.min(fades) + into - into * into / 4.0;
+                    let y = into * into / 4.0 + after;
+                    scenes[1].1.move_to(scenes[1].2, [x as f32 - 6.0, y as f32 + 2.0, 0.0]).unwrap();
+                    let [found, expected] =
+                        scenes.each_mut().map(|(renderer, ..)| draw(&gpu, renderer, &map(8.0), time));
+                    let name = format!("{} {encoding:?}, culling {culling}, at {time}", gpu.name);
+                    assert!(found == expected, "{name}: {} and {} pixels", found.covered(), expected.covered());
+                    seen += usize::from(found.covered() > 0);
+                    assert!(encoding.needs_compute() || time != 9.0 || shows(&found, 3.0, 2.0) == RED, "{name}");
+                    if time == fades {
+                        for (_, crowd, id) in &scenes {
+                            crowd.play(*id, ALONG_Y, Transition::crossfade(2.0).curve(Curve::Linear)).unwrap();
+                        }
+                    }
+                }
+                assert!((3..10).contains(&seen), "{} {encoding:?}: {seen} pictures", gpu.name);
             }
         }
     }
@@ -326,12 +350,15 @@ pub fn pictures_show_root_motion() {
 
 /// Root motion is part of motion vectors.
 pub fn root_motion_has_motion_vectors() {
-    for gpu in BACKENDS.into_iter().filter_map(gpu).chain(BACKENDS.into_iter().filter_map(compute)) {
-        for encoding in [Encoding::MatrixF16, Encoding::LocalPacked] {
+    let more_buffers = BACKENDS.into_iter().filter_map(|backends| gpu_with(backends, eight_storage_buffers()));
+    for gpu in devices().chain(more_buffers) {
+        for (encoding, culling) in
+            [(Encoding::MatrixF16, true), (Encoding::MatrixF16, false), (Encoding::LocalPacked, true)]
+        {
             if encoding.needs_compute() && gpu.device.limits().max_storage_buffers_per_shader_stage < 5 {
                 continue;
             }
-            let descriptor = RendererDescriptor { motion_vectors: true, ..Default::default() };
+            let descriptor = RendererDescriptor { motion_vectors: true, culling, ..Default::default() };
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
             let test = sliders(encoding);
             let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
@@ -356,7 +383,8 @@ pub fn root_motion_has_motion_vectors() {
             ];
             let expected = [0.0, 0.125, -0.125, -0.031_25, 0.0, 0.125];
             for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-                assert!((found - expected).abs() < 1e-4, "{} {encoding:?} {i}: {found}, expected {expected}", gpu.name);
+                let name = format!("{} {encoding:?} {culling} {i}", gpu.name);
+                assert!((found - expected).abs() < 1e-4, "{name}: {found}, expected {expected}");
             }
         }
     }
@@ -364,8 +392,7 @@ pub fn root_motion_has_motion_vectors() {
 
 /// Crowds that share their buffers in a batch.
 pub fn batched_crowds_follow_their_root_motion() {
-    let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 8, ..wgpu::Limits::downlevel_defaults() };
-    let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, limits) else { return };
+    let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, eight_storage_buffers()) else { return };
     let mut renderer = renderer(&gpu);
     let mut models = [sliders(Encoding::LocalPacked), sliders(Encoding::LocalPacked), sliders(Encoding::LocalPacked)];
     for (i, test) in models.iter_mut().enumerate() {
@@ -421,7 +448,7 @@ pub fn odd_root_motion_stays_finite() {
             RootKey { translation: [-1e38, 1e38, 1.0], rotation: [1e30, 0.0, -1e30, 1e-30] },
         ];
         let clip = &mut test.model.meta.clips.to_mut()[1];
-        let keys: Vec<_> = odd.into_iter().cycle().take(5).collect();
+        let keys: Vec<_> = odd.into_iter().cycle().take(2).collect();
         clip.root_motion = Some(RootMotion { planar: true, keys: keys.into() });
         let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
         let instance = Instance::at([f32::NAN, f32::INFINITY, 0.0]).play(ALONG_X).moving(Motion::following_root());
