@@ -292,10 +292,14 @@ pub fn commands_continue_or_stop_root_motion() {
         // Commands count from a time that is not prepared yet; until then the instance stands there.
         renderer.set_time(5.0);
         crowd.play(more[7], ALONG_Y, Transition::crossfade(0.5)).unwrap();
+        crowd.move_to(more[8], [0.5, 8.0, 0.0]).unwrap();
         for time in [4.0, 5.0] {
             prepare(&gpu, &mut renderer, time);
-            near(&gpu, &crowd.drawn_transforms(&renderer).unwrap()[13], [2.625, 7.0, 0.0]);
-            near(&gpu, &crowd.transform(more[7]).unwrap(), [2.625, 7.0, 0.0]);
+            let drawn = crowd.drawn_transforms(&renderer).unwrap();
+            for (i, expected) in [(7, [2.625, 7.0, 0.0]), (8, [0.5, 8.0, 0.0])] {
+                near(&gpu, &drawn[6 + i], expected);
+                near(&gpu, &crowd.transform(more[i]).unwrap(), expected);
+            }
         }
         crowd.clear();
         crowd.spawn(slides(1.0).moving(Motion::forwards(2.0)));
