@@ -189,7 +189,7 @@ fn sliders(encoding: Encoding) -> TestModel {
     let slide = TestClip { duration: 1.0, looped: true, ..STILL };
     recipe.clips = vec![STILL, slide, slide];
     recipe.frames_per_layer = 64;
-    let mut test = recipe.build(|_, _| Pose::REST).with_bounds();
+    let mut test = recipe.build(|_, _| Pose::REST);
     for (i, clip) in test.model.meta.clips.to_mut().iter_mut().enumerate() {
         let translation = if i == 1 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
         let keys = vec![RootKey::IDENTITY, RootKey { translation, ..RootKey::IDENTITY }];
@@ -317,7 +317,7 @@ pub fn pictures_show_root_motion() {
                 continue;
             }
             for culling in [true, false] {
-                let test = sliders(encoding);
+                let test = sliders(encoding).with_bounds();
                 let scene = |motion: Motion| {
                     let descriptor = RendererDescriptor { culling, light: FLAT, ..Default::default() };
                     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
@@ -398,7 +398,7 @@ pub fn root_motion_has_motion_vectors() {
 pub fn batched_crowds_follow_their_root_motion() {
     let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, eight_storage_buffers()) else { return };
     let mut renderer = renderer(&gpu);
-    let mut models = [sliders(Encoding::LocalPacked), sliders(Encoding::LocalPacked), sliders(Encoding::LocalPacked)];
+    let mut models = [(); 3].map(|()| sliders(Encoding::LocalPacked).with_bounds());
     for (i, test) in models.iter_mut().enumerate() {
         test.model.meta.content_hash[14] ^= i as u8 + 1;
         for payload in [&mut test.model.mesh, &mut test.model.animation] {
