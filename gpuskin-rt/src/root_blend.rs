@@ -131,7 +131,7 @@ fn blend(parts: [(f64, Displacement); 3]) -> Displacement {
     for (weight, part) in parts {
         let turn = if part.rotation.w < 0.0 { -part.rotation } else { part.rotation };
         translation += half(turn).conjugate() * part.translation * weight;
-        rotation = rotation + turn * weight;
+        rotation += turn * weight;
     }
     let length = rotation.length();
     let rotation = if length > 1e-3 { rotation / length } else { DQuat::IDENTITY };

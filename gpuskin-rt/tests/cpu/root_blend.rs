@@ -81,7 +81,6 @@ fn crossfade_moves_by_blended_velocities() {
             }
             // Interrupted by a third clip, halfway.
             let middle = 12.0 + 0.5 * fade;
-            let mut record = record;
             let weight = f64::from(record.weight(Time::from_secs(middle)));
             let third = playing(2, 1.0, middle, 0, Repeat::Loop);
             record.play(&third, fade as f32, curve, Time::from_secs(middle));
