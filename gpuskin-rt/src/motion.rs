@@ -223,26 +223,41 @@ impl MotionState {
         }
     }
 
-    /// Returns the words that the GPU reads in crowds of which some instances follow their root motion.
+    /// Returns the state from the end of a crossfade on, after which the current clip moves the instance alone; the same
+    /// where none goes on.
     #[cfg(any(feature = "wgpu", test))]
-    pub(crate) fn root_record(&self, playing: &Playing<'_>) -> RootMotionRecord {
+    pub(crate) fn settled(&self, playing: &Playing<'_>) -> Self {
+        self.fade(playing).map_or(*self, |steps| self.rebased(steps.end(), playing))
+    }
+
+    /// Returns the steps of the crossfade in which the motion starts, if it follows the root motion.
+    #[cfg(any(feature = "wgpu", test))]
+    fn fade(&self, playing: &Playing<'_>) -> Option<FadeSteps> {
+        let steps = FadeSteps::of(&playing.record).filter(|_| self.motion.follows_root)?;
+        (self.start < steps.end()).then_some(steps)
+    }
+
+    /// Returns the words that the GPU reads in crowds of which some instances follow their root motion. `settled`:
+    /// [`Self::settled`].
+    #[cfg(any(feature = "wgpu", test))]
+    pub(crate) fn root_record(&self, settled: &Self, playing: &Playing<'_>) -> RootMotionRecord {
         if !self.motion.follows_root {
             return RootMotionRecord::at_rates(&self.record());
         }
         let Playing { record, clips } = playing;
-        let start = Displacement { rotation: self.rotation, translation: self.origin };
-        let fade = FadeSteps::of(record).filter(|steps| self.start < steps.end());
+        let displaced = |state: &Self| Displacement { rotation: state.rotation, translation: state.origin };
+        let fade = self.fade(playing);
         // Steps count from the start of the crossfade, which may be earlier than the motion.
-        let at_fade = fade.map_or(start, |_| start * playing.displacement(self.start, record.started()));
-        // From then on the current clip plays alone.
-        let alone = fade.map_or(self.start, |steps| steps.end());
-        let (loops, phase) = PlaybackTimeline::of(&record.playback()).loops_and_phase(alone);
+        let to_fade = fade.map_or(Displacement::IDENTITY, |_| playing.displacement(self.start, record.started()));
+        let at_fade = displaced(self) * to_fade;
+        let (loops, phase) = PlaybackTimeline::of(&record.playback()).loops_and_phase(settled.start);
         let scale = f64::from(record.scale);
-        let clip = clips.get(record.clip_index());
-        let since_loop = clip.map_or(Displacement::IDENTITY, |clip| clip.root_at(phase)).scaled(scale);
-        let at_loop = start * playing.displacement(self.start, alone) * since_loop.inverse();
-        let whole = clip.map_or(Displacement::IDENTITY, |clip| clip.root_at(CYCLE)).scaled(scale);
-        let screw = Screw::of(&whole);
+        let since = |phase| {
+            let clip = clips.get(record.clip_index());
+            clip.map_or(Displacement::IDENTITY, |clip| clip.root_at(phase)).scaled(scale)
+        };
+        let at_loop = displaced(settled) * since(phase).inverse();
+        let screw = Screw::of(&since(CYCLE));
         let position = |position: DVec3| finite_position(position.as_vec3().into());
         RootMotionRecord {
             fade_origin: position(at_fade.translation),

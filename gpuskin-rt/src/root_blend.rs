@@ -118,9 +118,15 @@ impl FadeSteps {
         let after = before + each * (to.to_bits() - from.to_bits()) as f64 / self.length as f64;
         let weight = record.curve().mean_weight(before, after);
         let older = f64::from(record.older());
-        let current = by_clip(clips, &record.playback(), from, to);
-        let sources = [0, 1].map(|i| by_clip(clips, &record.source(i), from, to));
-        blend([(weight, current), ((1.0 - weight) * (1.0 - older), sources[0]), ((1.0 - weight) * older, sources[1])])
+        let part = |weight: f64, playback: Playback| {
+            let moves = weight > 0.0;
+            (weight, if moves { by_clip(clips, &playback, from, to) } else { Displacement::IDENTITY })
+        };
+        blend([
+            part(weight, record.playback()),
+            part((1.0 - weight) * (1.0 - older), record.source(0)),
+            part((1.0 - weight) * older, record.source(1)),
+        ])
     }
 }
 

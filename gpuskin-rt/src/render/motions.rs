@@ -55,6 +55,9 @@ impl MotionRecords {
 #[derive(Debug)]
 pub(crate) struct Motions {
     states: Vec<MotionState>,
+    /// [`MotionState::settled`] of all instances, so that crossfades are not evaluated again when they are over; empty until an
+    /// instance follows its root motion.
+    settled: Vec<MotionState>,
     records: MotionRecords,
     /// Number of instances that move.
     moving: usize,
@@ -66,18 +69,25 @@ impl Motions {
     pub(crate) fn new(len: usize) -> Self {
         let mut changed = Changes::default();
         changed.mark_all();
-        Self { states: vec![Default::default(); len], records: MotionRecords::zero(len), moving: 0, changed }
+        let states = vec![Default::default(); len];
+        Self { states, settled: Vec::new(), records: MotionRecords::zero(len), moving: 0, changed }
     }
 
     pub(crate) fn spawn(&mut self) {
         self.states.push(MotionState::default());
         self.records.push_zero();
+        if self.records.follow_root() {
+            self.settled.push(MotionState::default());
+        }
         self.changed.mark(self.states.len() - 1);
     }
 
     pub(crate) fn despawn(&mut self, index: usize) {
         let removed = self.states.swap_remove(index);
         self.records.swap_remove(index);
+        if self.records.follow_root() {
+            self.settled.swap_remove(index);
+        }
         self.moving -= usize::from(!removed.is_still());
         if index < self.states.len() {
             self.changed.mark(index);
@@ -86,6 +96,7 @@ impl Motions {
 
     pub(crate) fn clear(&mut self) {
         self.states.clear();
+        self.settled.clear();
         self.records = MotionRecords::zero(0);
         self.moving = 0;
         self.changed.mark_all();
@@ -100,6 +111,12 @@ impl Motions {
         self.states.get(index).filter(|state| !state.is_still())
     }
 
+    /// Motion of an instance, from which its place at a time, or later, follows; `None` if it stands still.
+    pub(crate) fn get_at(&self, index: usize, time: Time) -> Option<&MotionState> {
+        let state = self.get(index)?;
+        Some(self.settled.get(index).filter(|settled| settled.start <= time).unwrap_or(state))
+    }
+
     /// Sets the motion of an instance. `playing`: what it plays from the start of the motion on.
     pub(crate) fn set(&mut self, index: usize, state: MotionState, playing: &Playing<'_>) {
         self.moving += usize::from(!state.is_still());
@@ -107,12 +124,17 @@ impl Motions {
         self.states[index] = state;
         if state.motion.follows_root && !self.records.follow_root() {
             // The others move at constant rates, which do not depend on what they play.
-            self.records = MotionRecords::Roots(self.states.iter().map(|state| state.root_record(playing)).collect());
+            let record = |state: &MotionState| state.root_record(state, playing);
+            self.settled.clone_from(&self.states);
+            self.records = MotionRecords::Roots(self.states.iter().map(record).collect());
             self.changed.mark_all();
         }
         match &mut self.records {
             MotionRecords::Rates(records) => records[index] = state.record(),
-            MotionRecords::Roots(records) => records[index] = state.root_record(playing),
+            MotionRecords::Roots(records) => {
+                self.settled[index] = state.settled(playing);
+                records[index] = state.root_record(&self.settled[index], playing);
+            }
         }
         self.changed.mark(index);
     }
@@ -125,6 +147,11 @@ impl Motions {
     /// Instances that move, and their motions.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &MotionState)> {
         self.states.iter().enumerate().filter(|(_, state)| !state.is_still())
+    }
+
+    /// Instances that move, each with [`Self::get_at`].
+    pub(crate) fn iter_at(&self, time: Time) -> impl Iterator<Item = (usize, &MotionState)> {
+        (0..self.states.len()).filter_map(move |index| Some((index, self.get_at(index, time)?)))
     }
 
     /// All records, and the changes since the last upload.

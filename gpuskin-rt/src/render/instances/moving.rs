@@ -16,7 +16,7 @@ impl Instances {
 
     /// Transform of an instance at the last prepared time.
     pub(super) fn transform(&self, index: usize) -> Transform {
-        match self.motion(index) {
+        match self.motion_at(index, self.now()) {
             Some(state) => state.transform(self.now(), &self.playing(index)),
             None => self.places[index].transform(),
         }
@@ -34,9 +34,15 @@ impl Instances {
         self.motions.as_ref()?.get(index)
     }
 
+    /// Motion of the instance at an index, from which its place at a time follows; `None` if it stands still.
+    fn motion_at(&self, index: usize, time: Time) -> Option<&MotionState> {
+        self.motions.as_ref()?.get_at(index, time)
+    }
+
     /// Motion of an instance, from where it is at the last prepared time; `None` if it stands still.
     fn rebased(&self, index: usize) -> Option<MotionState> {
-        Some(self.motion(index)?.rebased(self.now(), &self.playing(index)))
+        let now = self.now();
+        Some(self.motion_at(index, now)?.rebased(now, &self.playing(index)))
     }
 
     /// Motion of an instance that follows its root motion, from where it is at the last prepared time.
@@ -107,7 +113,8 @@ impl Instances {
     pub(crate) fn move_all(&mut self) {
         let now = self.now();
         let Some(motions) = self.motions.as_ref().filter(|motions| motions.any()) else { return };
-        let moved: Vec<_> = motions.iter().map(|(i, state)| (i, state.transform(now, &self.playing(i)))).collect();
+        let moved: Vec<_> =
+            motions.iter_at(now).map(|(i, state)| (i, state.transform(now, &self.playing(i)))).collect();
         for (index, transform) in moved {
             self.put(index, transform);
         }
