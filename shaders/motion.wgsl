@@ -1,5 +1,6 @@
 // Motion pass: writes the transforms of instances that move at constant rates. One thread per
-// instance. CPU reference and formula: gpuskin-rt/src/motion.rs.
+// instance. CPU reference and formula: gpuskin-rt/src/motion.rs. root_motion.wgsl adds instances that
+// follow their root motion; with root_motion_none.wgsl there are none.
 
 // Layout of MotionUniform in gpuskin-rt/src/motion.rs.
 struct GpuskinMotionParameters {
@@ -11,7 +12,7 @@ struct GpuskinMotionParameters {
 }
 
 @group(0) @binding(0) var<uniform> gpuskin_parameters: GpuskinMotionParameters;
-// Four vectors per instance: MotionRecord in gpuskin-rt/src/motion.rs.
+// gpuskin_motion_vectors per instance: MotionRecord or RootMotionRecord in gpuskin-rt/src/motion.rs.
 @group(0) @binding(1) var<storage, read> gpuskin_motions: array<vec4<u32>>;
 // Place records, two vectors per instance.
 @group(0) @binding(2) var<storage, read_write> gpuskin_places: array<vec4<u32>>;
@@ -51,9 +52,9 @@ fn gpuskin_move(
     if (number >= gpuskin_parameters.instances) {
         return;
     }
-    let at = number * 4u;
+    let at = number * gpuskin_motion_vectors;
     let velocity = gpuskin_motions[at + 2u];
-    if (velocity.w == 0u) {
+    if (velocity.w == 0u || gpuskin_move_by_root(number, at, velocity.w)) {
         return;
     }
     let origin = bitcast<vec4<f32>>(gpuskin_motions[at]);

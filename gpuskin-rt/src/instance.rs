@@ -73,7 +73,8 @@ impl<M> Instance<M> {
         self
     }
 
-    /// Sets the motion, from the time of the spawn on.
+    /// Sets the motion, from the time of the spawn on: `Motion::forwards(1.4)`, or [`Motion::following_root`] to go where the
+    /// clips go.
     pub fn moving(mut self, motion: Motion) -> Self {
         self.motion = motion;
         self

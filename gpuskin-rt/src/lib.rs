@@ -64,7 +64,8 @@
 //! | tint, hide, custom shader data, variants of textures | [`Appearance`], [`Crowd::set_tint`], [`ModelVariant`] |
 //! | grass and other large fields | [`Field`], [`FieldDescriptor`] |
 //! | footsteps and other events | [`Crowd::events`], [`ClipInfo::events_between`] |
-//! | bone positions on the CPU | [`Sockets`], [`ClipInfo::root_displacement`] |
+//! | bone positions on the CPU | [`Sockets`] |
+//! | move instances: at constant rates, by root motion | [`Crowd::set_motion`], [`Motion`], [`InstanceRecord::root_displacement`] |
 //! | find out why a crowd is slow | [`Crowd::explain`] |
 //!
 //! # Numbers
@@ -126,7 +127,10 @@ mod pose_texture;
 mod record;
 #[cfg(feature = "wgpu")]
 mod render;
+mod root_blend;
 mod root_motion;
+#[cfg(any(feature = "wgpu", test))]
+mod root_table;
 mod shader;
 mod skin;
 mod skin_matrix;

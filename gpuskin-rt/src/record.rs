@@ -347,7 +347,7 @@ impl InstanceRecord {
         self.curve().weight(self.progress(time))
     }
 
-    fn curve(&self) -> Curve {
+    pub(crate) fn curve(&self) -> Curve {
         Curve::from_bits(FADE_CURVE.of(self.sources[1].extra.into()) as u16)
     }
 
@@ -357,11 +357,20 @@ impl InstanceRecord {
     }
 
     /// Returns the weight of the second fading clip in the mix of both.
-    fn older(&self) -> f32 {
+    pub(crate) fn older(&self) -> f32 {
         f32::from(self.sources[0].extra) * (1.0 / 65_535.0)
     }
 
-    fn source(&self, i: usize) -> Playback {
+    /// Returns the progress of a crossfade at the start time, in 1/65535, and its progress per second, 32 fraction
+    /// bits; `None` where none goes on, as in an instance that is paused.
+    pub(crate) fn fade(&self) -> Option<(u16, u64)> {
+        let [progress, rate] = self.fade;
+        let fades = progress != FADED && !self.is_paused();
+        fades.then(|| (progress, unpack_rate::<FADE_RATE_BITS>(rate.into()).unsigned_abs()))
+    }
+
+    /// Returns the playback of a fading clip.
+    pub(crate) fn source(&self, i: usize) -> Playback {
         let Source { clip, rate, offset, .. } = self.sources[i];
         let rate = if self.is_paused() { 0 } else { unpack_rate::<FADING_RATE_BITS>(rate.into()) };
         unpack(self.start, rate, u32::from(offset) << 16, clip.into())

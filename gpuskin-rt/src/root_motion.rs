@@ -1,4 +1,5 @@
-//! Root motion of a playback: displacement of the whole model, exact over any number of loops.
+//! Root motion of a playback of one clip: displacement of the whole model, exact over any number of loops. `root_blend` is that
+//! of an instance, through crossfades.
 
 use glam::{DQuat, DVec3};
 
@@ -61,7 +62,13 @@ impl Displacement {
         product
     }
 
-    fn of(key: &RootKey) -> Self {
+    /// Returns the displacement with its translation multiplied by a scale.
+    #[cfg(any(feature = "wgpu", test))]
+    pub(crate) fn scaled(self, scale: f64) -> Self {
+        Self { translation: self.translation * scale, ..self }
+    }
+
+    pub(crate) fn of(key: &RootKey) -> Self {
         Self { rotation: unit(key.rotation), translation: DVec3::from(key.translation.map(f64::from)) }
     }
 }
@@ -97,12 +104,13 @@ fn unit(quaternion: [f32; 4]) -> DQuat {
 
 impl ClipInfo {
     /// Returns the root motion of a playback of this clip between two times; `to` may be earlier.
-    /// No displacement if the clip was baked without root motion.
+    /// No displacement if the clip was baked without root motion. For an instance, which may fade between clips, see
+    /// [`InstanceRecord::root_displacement`].
     ///
     /// Each loop continues where the previous one ended. A clip that plays once stops at its end; a
     /// ping-pong clip returns to its start.
     pub fn root_displacement(&self, playback: &Playback, from: impl Into<Time>, to: impl Into<Time>) -> Displacement {
-        let keys = self.root_motion.as_ref().map_or(&[][..], |motion| &motion.keys);
+        let keys = self.root_keys();
         let Some(whole) = keys.last().map(Displacement::of) else { return Displacement::IDENTITY };
         let timeline = PlaybackTimeline::of(playback);
         let [(loops_from, from), (loops_to, to)] = [from.into(), to.into()].map(|time| timeline.loops_and_phase(time));
@@ -110,6 +118,18 @@ impl ClipInfo {
             return at(keys, from).inverse() * at(keys, to);
         }
         at(keys, from).inverse() * whole.repeated(loops_to - loops_from) * at(keys, to)
+    }
+
+    /// Returns the displacement since the start of the clip at each frame; empty without root motion.
+    pub(crate) fn root_keys(&self) -> &[RootKey] {
+        self.root_motion.as_ref().map_or(&[], |motion| &motion.keys)
+    }
+
+    /// Returns the displacement since the start of the clip, at a fraction of its length with 32 fraction bits.
+    #[cfg(any(feature = "wgpu", test))]
+    pub(crate) fn root_at(&self, position: u64) -> Displacement {
+        let keys = self.root_keys();
+        if keys.is_empty() { Displacement::IDENTITY } else { at(keys, position) }
     }
 }
 

@@ -43,6 +43,20 @@ impl Curve {
             Self::EaseOut => p * (2.0 - p),
         }
     }
+
+    /// Returns the mean weight between two progresses of 0..1. CPU reference of `gpuskin_mean_weight` in
+    /// `shaders/root_motion.wgsl`.
+    pub(crate) fn mean_weight(self, from: f64, to: f64) -> f64 {
+        let p = 0.5 * (from + to);
+        let square = (from * from + from * to + to * to) / 3.0;
+        let cube = p * 0.5 * (from * from + to * to);
+        match self {
+            Self::Linear => p,
+            Self::Smooth => 3.0 * square - 2.0 * cube,
+            Self::EaseIn => square,
+            Self::EaseOut => 2.0 * p - square,
+        }
+    }
 }
 
 /// Greatest playback rate that every instance record can hold: cycles per second, 32.32 fixed

@@ -19,6 +19,7 @@ mod environment;
 mod layer_events;
 mod lods;
 mod occlusion;
+mod root_motion;
 mod snapshot;
 mod sockets;
 mod textures;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         test!(lods::rest_mesh_is_lod_0),
         test!(lods::lod_error_bounds_the_difference_in_pixels, COMPUTE),
         test!(occlusion::occlusion_culling_draws_the_same_picture_with_fewer_instances, VULKAN),
+        test!(root_motion::followed_root_motion_is_drawn_as_the_source, GPU),
         test!(snapshot::restored_crowds_draw_the_same_frames, VULKAN),
         test!(snapshot::damaged_snapshots_change_nothing, VULKAN),
         test!(snapshot::records_can_be_written_back, VULKAN),

@@ -7,7 +7,7 @@
 //! | [`EventQueue`] | events and ends of clips |
 //! | [`Sockets`] | position of a hand in the world |
 //! | [`Metadata::world_bounds`](gpuskin_rt::Metadata::world_bounds) | bounding box of a soldier |
-//! | [`ClipInfo::root_displacement`](gpuskin_rt::ClipInfo::root_displacement) | root motion of a clip |
+//! | [`InstanceRecord::root_displacement`](gpuskin_rt::InstanceRecord::root_displacement) | root motion of what an instance plays |
 
 use glam::Vec3;
 use gpuskin_rt::{
@@ -75,8 +75,7 @@ impl World {
         let (before, now) = (self.now, now.into());
         for soldier in &mut self.soldiers {
             // Clips that were baked with root motion move their soldier.
-            let clip = &META.clips()[soldier.clip_index()];
-            soldier.displace(clip.root_displacement(&soldier.playback(), before, now));
+            soldier.displace(soldier.root_displacement(META.clips(), before, now));
         }
         self.now = now;
         let notices: Vec<_> = self.queue.drain(META.clips(), now).collect();

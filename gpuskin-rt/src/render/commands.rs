@@ -225,10 +225,12 @@ impl<M> Crowd<M> {
         self.core.state().instances.change_transform(id, |t| *t = transform)
     }
 
-    /// Moves an instance at constant rates from the last prepared time on, until another motion replaces
-    /// this one: [`Motion::STILL`] stops it. The device computes where it is, at no cost to the CPU per
-    /// frame; culling, attachments, sockets and motion vectors follow. Commands that move or turn it
-    /// take effect at once, and the motion goes on from there.
+    /// Moves an instance at constant rates or by its root motion from the last prepared time on, until another
+    /// motion replaces this one: [`Motion::STILL`] stops it. The device computes where it is, at no cost to the CPU
+    /// per frame; culling, attachments, sockets and motion vectors follow. Commands that move or turn it, or change
+    /// what it plays, take effect at once, and the motion goes on from there.
+    ///
+    /// If no clip of the model has root motion, [`Motion::following_root`] is [`Motion::STILL`].
     ///
     /// # Errors
     /// If the instance no longer exists.

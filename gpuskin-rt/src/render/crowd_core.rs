@@ -16,7 +16,7 @@ use super::gpu_model::GpuModel;
 use super::instances::Instances;
 use super::layers::CrowdLayers;
 use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
-use super::motions::{self, MotionPass, MotionPipeline, Motions};
+use super::motions::{MotionPass, MotionPipelines, MotionRecords, Motions};
 use super::palettes::{CrowdBuffers, Palettes, part};
 use super::pipelines::DrawnPart;
 use super::poses::{PosedLists, Poses};
@@ -266,6 +266,7 @@ impl CrowdCore {
         let capacity = capacity as usize;
         let previous = model.geometry.variant.previous_transforms;
         let instances = Instances::new(NUMBER.fetch_add(1, Ordering::Relaxed), capacity, previous, clock.clone());
+        let instances = instances.with_roots(model.roots.clone());
         let layers = CrowdLayers::new(model.geometry.poses().map(|poses| &**poses));
         let state = Mutex::new(CrowdState {
             instances,
@@ -304,7 +305,7 @@ impl CrowdCore {
         queue: &wgpu::Queue,
         uploads: &mut Uploads<'_>,
         layouts: &Layouts,
-        (scatter, motion): (&LazyPipelines<ScatterPipeline>, &LazyPipelines<MotionPipeline>),
+        (scatter, motion): (&LazyPipelines<ScatterPipeline>, &MotionPipelines),
         views: Option<&Views>,
     ) -> Result<(), Error> {
         let device = &self.device;
@@ -369,13 +370,28 @@ impl CrowdCore {
             let instances = &mut state.instances;
             let (first, capacity) = (buffers.first, state.batched.map_or(state.capacity, |room| room as usize));
             // Culling on the CPU needs to know where the instances are.
-            let moves = scatters && motions::binds(&uploads.limits, capacity) && !culls_on_cpu;
-            if let Some(motions) = instances.motions().filter(|motions| moves && motions.any()) {
-                let targets = core::iter::once(&buffers.places).chain(&buffers.previous);
-                let targets = targets.map(|buffer| part(buffer, PLACE_BYTES, first, capacity as u32));
-                let pass = buffers.motion.get_or_insert_with(|| MotionPass::new(device, motion, capacity, targets));
+            let roots = self.model.roots.as_deref();
+            let moves = |motions: &Motions| motions.any() && motions.fit(&uploads.limits, capacity, roots);
+            if let Some(motions) = instances.motions().filter(|motions| scatters && !culls_on_cpu && moves(motions)) {
+                let pass = buffers.motion.take().filter(|pass| pass.reads(motions));
+                let pass = pass.unwrap_or_else(|| {
+                    let bound = |buffer, bytes| part(buffer, bytes, first, capacity as u32);
+                    let targets = core::iter::once(&buffers.places).chain(&buffers.previous);
+                    let targets = targets.map(|buffer| bound(buffer, PLACE_BYTES));
+                    let playing = (bound(&buffers.playbacks, PLAYBACK_BYTES), roots);
+                    MotionPass::new(Gpu { device, queue }, motion, (capacity, motions), targets, playing)
+                });
                 let (list, changes) = motions.changed();
-                bytes += of_motions.upload((uploads, queue), scatter, changes, list, (&pass.records, 0), None);
+                let target = (&pass.records, 0);
+                bytes += match list {
+                    MotionRecords::Rates(list) => {
+                        of_motions.upload((uploads, queue), scatter, changes, list, target, None)
+                    }
+                    MotionRecords::Roots(list) => {
+                        of_motions.upload((uploads, queue), scatter, changes, list, target, None)
+                    }
+                };
+                buffers.motion = Some(pass);
             } else {
                 buffers.motion = None;
                 instances.motions().into_iter().for_each(Motions::mark_all);

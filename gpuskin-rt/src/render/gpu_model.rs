@@ -1,9 +1,12 @@
 //! Models on the device, and the choice of the encoding that a device plays.
 
+use std::sync::Arc;
+
 use super::Error;
 use super::geometry::Geometry;
 use super::materials::Materials;
 use super::palette::computes;
+use super::roots::RootClips;
 use super::surface::Surface;
 use super::textures::Textures;
 use crate::Model;
@@ -16,6 +19,8 @@ pub(crate) struct GpuModel {
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) materials: Materials,
     pub(crate) textures: Textures,
+    /// Root motion of the clips, if any has some.
+    pub(crate) roots: Option<Arc<RootClips>>,
 }
 
 /// Returns the first encoding of a model that a device can play: the model itself, or one of its

@@ -2,16 +2,18 @@
 //! changes since the last upload.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use super::StaleId;
 use super::changes::Changes;
 use super::ids::InstanceId;
-use super::motions::{Motions, restarted};
+use super::motions::Motions;
 use super::previous::PreviousTransforms;
-use crate::motion::MotionState;
+use super::roots::RootClips;
 use crate::record::{PlaceRecord, PlaybackRecord, layer_set, played_appearance};
-use crate::{Appearance, InstanceRecord, Motion, Playback, Time, Transform};
+use crate::{Appearance, InstanceRecord, Playback, Transform};
+
+mod moving;
 
 #[derive(Clone, Copy, Debug)]
 struct InstanceSlot {
@@ -40,6 +42,8 @@ pub(crate) struct Instances {
     previous: Option<PreviousTransforms>,
     /// Motions, once an instance moves.
     motions: Option<Motions>,
+    /// Root motion of the model, if its clips have some.
+    roots: Option<Arc<RootClips>>,
     /// Last prepared time.
     clock: Arc<AtomicU64>,
 }
@@ -58,8 +62,14 @@ impl Instances {
             changed_playbacks: Changes::default(),
             previous: previous.then(PreviousTransforms::default),
             motions: None,
+            roots: None,
             clock,
         }
+    }
+
+    pub(crate) fn with_roots(mut self, roots: Option<Arc<RootClips>>) -> Self {
+        self.roots = roots;
+        self
     }
 
     pub(crate) fn crowd(&self) -> u32 {
@@ -197,8 +207,7 @@ impl Instances {
         let old = self.playbacks[index];
         let playback = record.played(played_appearance(&old));
         if playback != old {
-            self.playbacks[index] = playback;
-            self.changed_playbacks.mark(index);
+            self.set_playback(index, playback);
         }
         // A rotation that was rounded when it was stored is not rounded again.
         if record.transform() != before {
@@ -218,9 +227,18 @@ impl Instances {
         let before = self.playbacks[index];
         let mut record = InstanceRecord::new(Transform::default(), before);
         change(&mut record);
-        self.playbacks[index] = record.played(played_appearance(&before));
-        self.changed_playbacks.mark(index);
+        self.set_playback(index, record.played(played_appearance(&before)));
         Ok(())
+    }
+
+    /// Replaces what an instance plays from the last prepared time on.
+    fn set_playback(&mut self, index: usize, playback: PlaybackRecord) {
+        let moved = self.followed(index);
+        self.playbacks[index] = playback;
+        self.changed_playbacks.mark(index);
+        if let Some(state) = moved {
+            self.store_motion(index, state);
+        }
     }
 
     /// Playback of the current clip of an instance; `None` if it no longer exists.
@@ -305,89 +323,6 @@ impl Instances {
         }
     }
 
-    fn now(&self) -> Time {
-        Time::from_bits(self.clock.load(Ordering::Relaxed))
-    }
-
-    /// Transform of an instance at the last prepared time.
-    fn transform(&self, index: usize) -> Transform {
-        let place = &self.places[index];
-        self.motion(index).map_or_else(|| place.transform(), |state| state.transform(self.now(), place.scale()))
-    }
-
-    /// Motion of the instance at an index of the dense list; `None` if it stands still.
-    fn motion(&self, index: usize) -> Option<&MotionState> {
-        self.motions.as_ref()?.get(index)
-    }
-
-    /// Motion of an instance; `None` if it no longer exists.
-    pub(crate) fn motion_of(&self, id: InstanceId) -> Option<Motion> {
-        Some(self.motion(self.index(id)?).map_or(Motion::STILL, |state| state.motion))
-    }
-
-    /// Sets the motions of instances from the last prepared time on. Returns the first id that no instance
-    /// has; the others are set.
-    pub(crate) fn set_motions(&mut self, ids: &[InstanceId], motions: &[Motion]) -> Result<(), StaleId> {
-        let now = self.now();
-        self.each(ids, motions, |instances, index, id, motion| {
-            if motion == Motion::STILL && instances.motion(index).is_none() {
-                return;
-            }
-            let place = instances.transform(index);
-            let state = restarted(instances.motion(index), (place, place), motion, now);
-            instances.set_motion_state(index, id, state);
-        })
-    }
-
-    /// Sets the motion of an instance, which may have begun earlier.
-    pub(crate) fn set_motion_state(&mut self, index: usize, id: InstanceId, state: MotionState) {
-        let stood = self.motion(index).is_none();
-        if stood && state.is_still() {
-            return;
-        }
-        let len = self.len();
-        let transform = state.transform(self.now(), self.places[index].scale());
-        self.places[index].set_transform(transform);
-        self.motions.get_or_insert_with(|| Motions::new(len)).set(index, state);
-        if state.is_still() {
-            self.changed_places.mark(index);
-            // It stood there at the last prepared time already.
-            self.previous.iter_mut().for_each(|previous| previous.place(index, id));
-        }
-    }
-
-    /// Motions of the instances that move, each with its index.
-    pub(crate) fn moving(&self) -> impl Iterator<Item = (u32, MotionState)> {
-        self.motions.iter().flat_map(Motions::iter).map(|(index, state)| (index as u32, *state))
-    }
-
-    /// Motions of all instances, and the changes since the last upload; `None` while none has moved yet.
-    pub(crate) fn motions(&mut self) -> Option<&mut Motions> {
-        self.motions.as_mut()
-    }
-
-    /// Moves instances on the CPU, for devices that cannot: to where they are at the last prepared time.
-    pub(crate) fn move_all(&mut self) {
-        let now = self.now();
-        let Some(motions) = self.motions.as_ref().filter(|motions| motions.any()) else { return };
-        let scale = |index: usize| self.places[index].scale();
-        let moved: Vec<_> = motions.iter().map(|(i, state)| (i, state.transform(now, scale(i)))).collect();
-        for (index, transform) in moved {
-            self.put(index, transform);
-        }
-    }
-
-    fn move_to(&mut self, index: usize, id: InstanceId, transform: Transform) {
-        let Some(state) = self.motion(index) else { return self.put(index, transform) };
-        let before = self.transform(index);
-        if before != transform {
-            let state = restarted(Some(state), (before, transform), state.motion, self.now());
-            self.places[index].set_transform(transform);
-            self.changed_places.mark(index);
-            self.set_motion_state(index, id, state);
-        }
-    }
-
     /// Writes the transform of an instance.
     fn put(&mut self, index: usize, transform: Transform) {
         let before = self.places[index];
@@ -438,11 +373,6 @@ impl Instances {
 
     fn index(&self, id: InstanceId) -> Option<usize> {
         index(self.crowd, &self.slots, &self.slot_of, id)
-    }
-
-    /// Marks all motions as changed, for another buffer.
-    pub(crate) fn mark_motions(&mut self) {
-        self.motions.iter_mut().for_each(Motions::mark_all);
     }
 
     /// Transforms of the previous frame, and the changes since the last upload; `None` if they are not

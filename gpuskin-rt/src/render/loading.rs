@@ -12,6 +12,7 @@ use super::gpu_model::{GpuModel, playable, textured};
 use super::material::MaterialConstants;
 use super::materials::Materials;
 use super::pipelines::DrawnPart;
+use super::roots::RootClips;
 use super::sharing::{CacheState, SharedPoses};
 use super::surface::Surface;
 use super::textures::{MaterialTextures, Textures, choose};
@@ -164,11 +165,12 @@ impl CrowdRenderer {
         let pipelines = &self.palette_pipelines;
         let geometry = Geometry::new(&self.device, &self.queue, pipelines, self.pose_memory, played, &constants)?;
         let textures = Textures::new(meta);
+        let roots = RootClips::new(&played.meta.clips).map(Arc::new);
         let gpu = Gpu { device: &self.device, queue: &self.queue };
         let materials = Materials::new(gpu, model, &textures, &mut self.samplers, &self.white, full)?;
         let surface = |part: &MeshPart| Surface::of(part, &meta.materials[part.material as usize], full);
         let surfaces = geometry.parts.iter().map(surface).collect();
-        let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures });
+        let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures, roots });
         self.models.insert(key, Arc::downgrade(&loaded));
         Ok(loaded)
     }

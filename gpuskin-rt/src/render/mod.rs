@@ -29,7 +29,7 @@
 //! | crowd state | `cpu_cull`, `instances`, `motions`, `layers`, `live`, `sharing`, `palettes` |
 //! | merged passes of crowds | `batch`, `batch_draws`, `batch_passes`, `batch_members` |
 //! | graphics pipelines | `pipelines` |
-//! | models on the device | `gpu_model`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
+//! | models on the device | `gpu_model`, `roots`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
 //! | light on the device | `lit` |
 //! | draw runs | `draw_run` |
 //! | poses without compute | `poses` |
@@ -100,6 +100,7 @@ mod previous;
 mod readback;
 mod renderer;
 mod reveal;
+mod roots;
 mod scatter;
 mod shading;
 mod shadows;

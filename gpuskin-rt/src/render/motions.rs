@@ -2,19 +2,63 @@
 
 use super::changes::Changes;
 use super::compute::{LazyPipelines, layout, pipeline};
+use super::gpu::Gpu;
 use super::layouts::{bind_group, storage, uniform};
-use crate::motion::{self, MOTION_ENTRY_POINT, MOTION_GROUP_SIZE, MotionRecord, MotionState, MotionUniform};
+use super::roots::RootClips;
+use crate::motion::{
+    self, MOTION_ENTRY_POINT, MOTION_GROUP_SIZE, MotionRecord, MotionState, MotionUniform, Playing, RootMotionRecord,
+};
 use crate::{Motion, Time, Transform};
 
-/// Bytes per motion on the device.
-pub(crate) const MOTION_BYTES: u64 = size_of::<MotionRecord>() as u64;
 const LABEL: Option<&str> = Some("gpuskin motion");
+/// Storage buffers of the pass where instances follow their root motion.
+const STORAGE_BUFFERS: u32 = 4;
+
+/// Motions as the device reads them.
+#[derive(Debug)]
+pub(crate) enum MotionRecords {
+    /// No instance has followed its root motion yet.
+    Rates(Vec<MotionRecord>),
+    Roots(Vec<RootMotionRecord>),
+}
+
+impl MotionRecords {
+    fn zero(len: usize) -> Self {
+        Self::Rates(vec![Default::default(); len])
+    }
+
+    fn push_zero(&mut self) {
+        match self {
+            Self::Rates(records) => records.push(Default::default()),
+            Self::Roots(records) => records.push(Default::default()),
+        }
+    }
+
+    fn swap_remove(&mut self, index: usize) {
+        match self {
+            Self::Rates(records) => _ = records.swap_remove(index),
+            Self::Roots(records) => _ = records.swap_remove(index),
+        }
+    }
+
+    fn follow_root(&self) -> bool {
+        matches!(self, Self::Roots(_))
+    }
+
+    /// Bytes per record.
+    fn stride(&self) -> u64 {
+        if self.follow_root() { size_of::<RootMotionRecord>() as u64 } else { size_of::<MotionRecord>() as u64 }
+    }
+}
 
 /// Motions in drawing order.
 #[derive(Debug)]
 pub(crate) struct Motions {
     states: Vec<MotionState>,
-    records: Vec<MotionRecord>,
+    /// [`MotionState::settled`] of all instances, so that crossfades are not evaluated again when they are over; empty until an
+    /// instance follows its root motion.
+    settled: Vec<MotionState>,
+    records: MotionRecords,
     /// Number of instances that move.
     moving: usize,
     changed: Changes,
@@ -25,18 +69,25 @@ impl Motions {
     pub(crate) fn new(len: usize) -> Self {
         let mut changed = Changes::default();
         changed.mark_all();
-        Self { states: vec![Default::default(); len], records: vec![Default::default(); len], moving: 0, changed }
+        let states = vec![Default::default(); len];
+        Self { states, settled: Vec::new(), records: MotionRecords::zero(len), moving: 0, changed }
     }
 
     pub(crate) fn spawn(&mut self) {
         self.states.push(MotionState::default());
-        self.records.push(MotionRecord::default());
+        self.records.push_zero();
+        if self.records.follow_root() {
+            self.settled.push(MotionState::default());
+        }
         self.changed.mark(self.states.len() - 1);
     }
 
     pub(crate) fn despawn(&mut self, index: usize) {
         let removed = self.states.swap_remove(index);
         self.records.swap_remove(index);
+        if self.records.follow_root() {
+            self.settled.swap_remove(index);
+        }
         self.moving -= usize::from(!removed.is_still());
         if index < self.states.len() {
             self.changed.mark(index);
@@ -45,8 +96,10 @@ impl Motions {
 
     pub(crate) fn clear(&mut self) {
         self.states.clear();
-        self.records.clear();
+        self.settled.clear();
+        self.records = MotionRecords::zero(0);
         self.moving = 0;
+        self.changed.mark_all();
     }
 
     pub(crate) fn mark_all(&mut self) {
@@ -58,11 +111,31 @@ impl Motions {
         self.states.get(index).filter(|state| !state.is_still())
     }
 
-    pub(crate) fn set(&mut self, index: usize, state: MotionState) {
+    /// Motion of an instance, from which its place at a time, or later, follows; `None` if it stands still.
+    pub(crate) fn get_at(&self, index: usize, time: Time) -> Option<&MotionState> {
+        let state = self.get(index)?;
+        Some(self.settled.get(index).filter(|settled| settled.start <= time).unwrap_or(state))
+    }
+
+    /// Sets the motion of an instance. `playing`: what it plays from the start of the motion on.
+    pub(crate) fn set(&mut self, index: usize, state: MotionState, playing: &Playing<'_>) {
         self.moving += usize::from(!state.is_still());
         self.moving -= usize::from(!self.states[index].is_still());
         self.states[index] = state;
-        self.records[index] = state.record();
+        if state.motion.follows_root && !self.records.follow_root() {
+            // The others move at constant rates, which do not depend on what they play.
+            let record = |state: &MotionState| state.root_record(state, playing);
+            self.settled.clone_from(&self.states);
+            self.records = MotionRecords::Roots(self.states.iter().map(record).collect());
+            self.changed.mark_all();
+        }
+        match &mut self.records {
+            MotionRecords::Rates(records) => records[index] = state.record(),
+            MotionRecords::Roots(records) => {
+                self.settled[index] = state.settled(playing);
+                records[index] = state.root_record(&self.settled[index], playing);
+            }
+        }
         self.changed.mark(index);
     }
 
@@ -76,22 +149,36 @@ impl Motions {
         self.states.iter().enumerate().filter(|(_, state)| !state.is_still())
     }
 
+    /// Instances that move, each with [`Self::get_at`].
+    pub(crate) fn iter_at(&self, time: Time) -> impl Iterator<Item = (usize, &MotionState)> {
+        (0..self.states.len()).filter_map(move |index| Some((index, self.get_at(index, time)?)))
+    }
+
     /// All records, and the changes since the last upload.
-    pub(crate) fn changed(&mut self) -> (&[MotionRecord], &mut Changes) {
+    pub(in crate::render) fn changed(&mut self) -> (&MotionRecords, &mut Changes) {
         (&self.records, &mut self.changed)
+    }
+
+    /// Whether a device can move a crowd of some capacity. `roots`: root motion of its model.
+    pub(crate) fn fit(&self, limits: &wgpu::Limits, capacity: usize, roots: Option<&RootClips>) -> bool {
+        let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let roots = roots.filter(|_| self.records.follow_root());
+        let table = roots
+            .is_none_or(|roots| roots.size() <= most && limits.max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS);
+        table && capacity as u64 * self.records.stride() <= most
     }
 }
 
-/// Moves an instance to another transform, or gives it another motion, at a time. `current`: where it
-/// is, if it moves. A position that stays keeps its full precision.
+/// Gives an instance a motion at a time, or the same at another transform. `current`: where it is by then, if it
+/// moves. A position that stays keeps its full precision.
 pub(crate) fn restarted(
-    current: Option<&MotionState>,
+    current: Option<MotionState>,
     (before, after): (Transform, Transform),
     motion: Motion,
     time: Time,
 ) -> MotionState {
     let new = MotionState::new(after, motion, time);
-    let Some(current) = current.map(|state| state.rebased(time)) else { return new };
+    let Some(current) = current else { return new };
     MotionState {
         origin: if before.translation == after.translation { current.origin } else { new.origin },
         rotation: if before.rotation == after.rotation { current.rotation } else { new.rotation },
@@ -107,11 +194,38 @@ pub(crate) struct MotionPipeline {
 }
 
 impl MotionPipeline {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
+    fn new(device: &wgpu::Device) -> Self {
+        Self::with(device, &motion::motion(), 0)
+    }
+
+    fn with_roots(device: &wgpu::Device) -> Self {
+        Self::with(device, &motion::root_motion(), 2)
+    }
+
+    /// `read`: number of further buffers that the shader reads.
+    fn with(device: &wgpu::Device, text: &str, read: usize) -> Self {
         let parameters = uniform(size_of::<MotionUniform>() as u64, false);
-        let layout = layout(device, LABEL, &[parameters, storage(true, false), storage(false, false)]);
-        let pipeline = pipeline(device, LABEL, (&motion::motion(), MOTION_ENTRY_POINT), &[&layout]);
+        let mut bindings = vec![parameters, storage(true, false), storage(false, false)];
+        bindings.resize(bindings.len() + read, storage(true, false));
+        let layout = layout(device, LABEL, &bindings);
+        let pipeline = pipeline(device, LABEL, (text, MOTION_ENTRY_POINT), &[&layout]);
         Self { layout, pipeline }
+    }
+}
+
+/// Pipelines of the motion pass, without and with root motion.
+#[derive(Debug)]
+pub(crate) struct MotionPipelines {
+    rates: LazyPipelines<MotionPipeline>,
+    roots: LazyPipelines<MotionPipeline>,
+}
+
+impl MotionPipelines {
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        Self {
+            rates: LazyPipelines::new(device, MotionPipeline::new),
+            roots: LazyPipelines::new(device, MotionPipeline::with_roots),
+        }
     }
 }
 
@@ -120,34 +234,49 @@ impl MotionPipeline {
 #[derive(Clone, Debug)]
 pub(crate) struct MotionPass {
     pub(crate) records: wgpu::Buffer,
+    follows_root: bool,
     targets: Vec<(wgpu::Buffer, wgpu::BindGroup)>,
     pipeline: wgpu::ComputePipeline,
     max_groups: u32,
 }
 
 impl MotionPass {
-    /// `targets`: place records, then those of the previous frame if there are any.
+    /// `targets`: place records, then those of the previous frame if there are any. `playing`: playback records, and root
+    /// motion of the model if it has some.
     pub(crate) fn new<'b>(
-        device: &wgpu::Device,
-        pipeline: &LazyPipelines<MotionPipeline>,
-        capacity: usize,
+        Gpu { device, queue }: Gpu<'_>,
+        pipelines: &MotionPipelines,
+        (capacity, motions): (usize, &Motions),
         targets: impl Iterator<Item = wgpu::BufferBinding<'b>>,
+        (playbacks, roots): (wgpu::BufferBinding<'b>, Option<&RootClips>),
     ) -> Self {
         let buffer = |size, usage| {
             let usage = usage | wgpu::BufferUsages::COPY_DST;
             device.create_buffer(&wgpu::BufferDescriptor { label: LABEL, size, usage, mapped_at_creation: false })
         };
-        let records = buffer(capacity as u64 * MOTION_BYTES, wgpu::BufferUsages::STORAGE);
-        let MotionPipeline { layout, pipeline } = pipeline.get();
+        let records = buffer(capacity as u64 * motions.records.stride(), wgpu::BufferUsages::STORAGE);
+        let roots = roots.filter(|_| motions.records.follow_root());
+        let follows_root = roots.is_some();
+        let MotionPipeline { layout, pipeline } =
+            if follows_root { pipelines.roots.get() } else { pipelines.rates.get() };
+        let table = roots.map(|roots| roots.buffer(Gpu { device, queue }).as_entire_binding());
+        let read = table.map(|table| [wgpu::BindingResource::Buffer(playbacks), table]);
         let target = |places: wgpu::BufferBinding<'_>| {
             let parameters = buffer(size_of::<MotionUniform>() as u64, wgpu::BufferUsages::UNIFORM);
             let resources =
                 [parameters.as_entire_binding(), records.as_entire_binding(), wgpu::BindingResource::Buffer(places)];
+            let resources: Vec<_> = resources.into_iter().chain(read.iter().flatten().cloned()).collect();
             let group = bind_group(device, LABEL, layout, &resources);
             (parameters, group)
         };
         let max_groups = device.limits().max_compute_workgroups_per_dimension;
-        Self { targets: targets.map(target).collect(), records, pipeline: pipeline.clone(), max_groups }
+        let targets = targets.map(target).collect();
+        Self { targets, records: records.clone(), follows_root, pipeline: pipeline.clone(), max_groups }
+    }
+
+    /// Whether the pass reads the records of these motions.
+    pub(crate) fn reads(&self, motions: &Motions) -> bool {
+        self.follows_root == motions.records.follow_root()
     }
 
     /// Moves the first `instances` instances. `times`: current and previous time.
@@ -168,10 +297,4 @@ impl MotionPass {
             pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
         }
     }
-}
-
-/// Whether a device can bind the motions of a crowd of some capacity.
-pub(crate) fn binds(limits: &wgpu::Limits, capacity: usize) -> bool {
-    let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-    capacity as u64 * MOTION_BYTES <= most
 }

@@ -17,7 +17,7 @@ use super::gpu::{Gpu, guarded};
 use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
 use super::lit::Lit;
-use super::motions::MotionPipeline;
+use super::motions::MotionPipelines;
 use super::occlusion::Occlusion;
 use super::palette::PalettePipelines;
 use super::pipelines::{PassKind, PipelineCache};
@@ -55,7 +55,7 @@ pub struct CrowdRenderer {
     pub(super) poses: Arc<Poses>,
     pub(super) palette_pipelines: LazyPipelines<PalettePipelines>,
     scatter_pipeline: LazyPipelines<ScatterPipeline>,
-    motion_pipeline: LazyPipelines<MotionPipeline>,
+    motion_pipelines: MotionPipelines,
     pub(super) pose_memory: PoseMemory,
     pub(super) pipelines: PipelineCache,
     pub(super) samplers: Samplers,
@@ -129,7 +129,7 @@ impl CrowdRenderer {
             poses,
             palette_pipelines: LazyPipelines::new(device, PalettePipelines::new),
             scatter_pipeline: LazyPipelines::new(device, ScatterPipeline::new),
-            motion_pipeline: LazyPipelines::new(device, MotionPipeline::new),
+            motion_pipelines: MotionPipelines::new(device),
             pose_memory,
             scene,
             views: Vec::new(),
@@ -282,7 +282,7 @@ impl CrowdRenderer {
         self.batching.update(Gpu { device: &self.device, queue }, (&self.layouts, &mut self.pipelines), views, &crowds);
         let mut uploads = Uploads::new(&self.device);
         for crowd in &crowds {
-            let pipelines = (&self.scatter_pipeline, &self.motion_pipeline);
+            let pipelines = (&self.scatter_pipeline, &self.motion_pipelines);
             result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, pipelines, self.culling()));
         }
         self.batching.upload(&mut uploads, queue, &self.scatter_pipeline);

@@ -15,7 +15,7 @@ impl<M> Crowd<M> {
     /// computes them.
     ///
     /// The bytes have a version and a checksum, and name clips, masks and parts, so that they outlive
-    /// another bake of the model. 88 bytes per instance, 132 more with layers, and 84 more where it moves.
+    /// another bake of the model. 88 bytes per instance, 132 more with layers, and 88 more where it moves.
     ///
     /// ```no_run
     /// # use gpuskin_rt::*;
@@ -59,7 +59,7 @@ impl<M> Crowd<M> {
         let mut saved = SnapshotState::read(snapshot).map_err(fail)?;
         saved.rename(&Names::of(&self.meta)).map_err(fail)?;
         let time = self.time();
-        saved.move_to(time);
+        saved.move_to(time, &self.meta.clips);
         let layered = self.core.model.geometry.poses().is_some();
         self.clear();
         let state = &mut *self.core.state();

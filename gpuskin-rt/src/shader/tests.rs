@@ -55,7 +55,11 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 .filter(|v| v.is_posed() && v.normals == Normals::Cofactor && !v.previous_transforms)
                 .map(|variant| (format!("pose pass of {variant:?}"), pose_pass(variant))),
         )
-        .chain([("scatter".into(), SCATTER.to_owned()), ("motion".into(), motion::motion())])
+        .chain([
+            ("scatter".into(), SCATTER.to_owned()),
+            ("motion".into(), motion::motion()),
+            ("root motion".into(), motion::root_motion()),
+        ])
         .chain([("instance writer".into(), instance_writer_source())])
         .chain(Variant::all().take(1).map(|v| (format!("blended crowd of {v:?}"), blended(crowd(v)))))
         .chain(materials().take(8).map(|(name, text)| (format!("blended {name}"), blended(text))))

@@ -8,7 +8,7 @@ use gpuskin_rt::internals::{
     Aabb, ClipEvent, ClipInfo, ErrorInfo, HeldFrames, InstanceRecord, Playback, RootKey, RootMotion, Time,
 };
 
-fn clip(phases: &[u32]) -> ClipInfo {
+pub fn clip(phases: &[u32]) -> ClipInfo {
     let events: Vec<ClipEvent> = (0..).zip(phases).map(|(event, &phase)| ClipEvent { event, phase }).collect();
     ClipInfo {
         name: "clip".into(),
@@ -29,17 +29,17 @@ fn clip(phases: &[u32]) -> ClipInfo {
     }
 }
 
-fn playback(rate: i64, start: f64, offset: u32, repeat: Repeat) -> Playback {
+pub fn playback(rate: i64, start: f64, offset: u32, repeat: Repeat) -> Playback {
     let rate = Time::from_bits(rate as u64).words();
     Playback { start: Time::from_secs(start).words(), rate, offset, clip: repeat.flag() }
 }
 
 /// Returns the rate for clip lengths per second.
-fn speed(cycles: f64) -> i64 {
+pub fn speed(cycles: f64) -> i64 {
     (cycles * 4_294_967_296.0) as i64
 }
 
-const REPEATS: [Repeat; 3] = [Repeat::Loop, Repeat::Once, Repeat::PingPong];
+pub const REPEATS: [Repeat; 3] = [Repeat::Loop, Repeat::Once, Repeat::PingPong];
 
 fn found(clip: &ClipInfo, playback: &Playback, from: f64, to: f64) -> Vec<(u16, f64)> {
     clip.events_between(playback, from, to).map(|(event, time)| (event, time.as_secs())).collect()
@@ -205,7 +205,7 @@ fn events_fire_when_drawn_phase_passes_them() {
     assert!(events > 2_000, "{events}");
 }
 
-fn walk(random: &mut Random, keys: usize) -> ClipInfo {
+pub fn walk(random: &mut Random, keys: usize) -> ClipInfo {
     let mut at = Displacement::IDENTITY;
     let mut list = Vec::new();
     for _ in 0..keys {
@@ -224,7 +224,7 @@ fn walk(random: &mut Random, keys: usize) -> ClipInfo {
     }
 }
 
-fn distance(a: Displacement, b: Displacement) -> f64 {
+pub fn distance(a: Displacement, b: Displacement) -> f64 {
     a.translation.distance(b.translation) + a.rotation.angle_between(b.rotation)
 }
 

@@ -7,3 +7,4 @@ mod random;
 mod event_queue;
 mod events;
 mod local_words;
+mod root_blend;

@@ -17,6 +17,7 @@ mod environment;
 mod explain;
 mod extremes;
 mod field;
+mod following;
 mod layers;
 mod light;
 mod lights;
@@ -146,6 +147,13 @@ fn main() -> std::process::ExitCode {
         test!(lights::as_many_lights_as_promised_are_drawn, GPU),
         test!(lights::lights_beyond_the_limit_are_refused),
         test!(lights::invalid_lights_give_finite_pictures, GPU),
+        test!(following::a_week_of_commands_stays_within_a_millimetre, GPU),
+        test!(following::commands_continue_or_stop_root_motion, GPU),
+        test!(following::pictures_show_root_motion, GPU),
+        test!(following::root_motion_has_motion_vectors, GPU),
+        test!(following::batched_crowds_follow_their_root_motion, VULKAN),
+        test!(following::models_without_root_motion_stand),
+        test!(following::odd_root_motion_stays_finite, GPU),
         test!(moving::a_week_of_commands_stays_within_a_millimetre, GPU),
         test!(morphs::added_morph_targets_draw_same_picture, COMPUTE),
         test!(moving::commands_continue_or_stop_a_motion, GPU),

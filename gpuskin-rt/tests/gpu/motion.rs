@@ -20,7 +20,7 @@ fn documented() -> String {
 }
 
 /// Returns the motion vector in the centre of the picture.
-fn motion(
+pub fn motion(
     gpu: &Gpu,
     renderer: &CrowdRenderer,
     crowd: &Crowd<Dynamic>,
@@ -283,7 +283,7 @@ pub fn moving_instances_have_motion_vectors() {
             let descriptor = RendererDescriptor { motion_vectors: true, ..Default::default() };
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
             let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
-            let along = |speed: f32| Motion { velocity: [speed, 0.0, 0.0], turn_rate: 0.0 };
+            let along = |speed: f32| Motion { velocity: [speed, 0.0, 0.0], ..Motion::STILL };
             let id = crowd.spawn(Instance::at([4.0, 4.0, 0.0]).scaled(40.0).moving(along(1.0)));
             let mut frame = |time: f64, next: Option<Motion>| {
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());

@@ -17,7 +17,7 @@ struct Walker {
 
 impl Walker {
     fn after(self, seconds: f64) -> Self {
-        let Motion { velocity, turn_rate } = self.motion;
+        let Motion { velocity, turn_rate, .. } = self.motion;
         let [side, up, ahead] = velocity.map(f64::from);
         let rate = f64::from(turn_rate);
         let heading = self.heading + rate * seconds;
@@ -55,7 +55,7 @@ fn next(random: &mut Random, walker: &Walker, seconds: f64) -> Motion {
     for _ in 0..20 {
         let velocity = [random.within(-0.5, 0.5), 0.0, random.within(-1.0, 2.0)];
         let turn_rate = [0.0, 1e-6, 1e-3, 0.02, -0.3, 2.5][random.below(6) as usize] * random.within(0.5, 1.0);
-        let motion = Motion { velocity, turn_rate };
+        let motion = Motion { velocity, turn_rate, ..Motion::STILL };
         let there = Walker { motion, ..*walker }.after(seconds);
         if there.at.length() < 2000.0 {
             return motion;
@@ -149,7 +149,7 @@ pub fn commands_continue_or_stop_a_motion() {
         prepare(&gpu, &mut renderer, 9.0);
         check(&crowd, &renderer);
         let ids: Vec<_> = (0..4).map(|i| crowd.id_at(i).unwrap()).collect();
-        let odd = Motion { velocity: [f32::NAN; 3], turn_rate: f32::INFINITY };
+        let odd = Motion { velocity: [f32::NAN; 3], turn_rate: f32::INFINITY, ..Motion::STILL };
         crowd.set_motions(&ids, &[odd; 4]).unwrap();
         prepare(&gpu, &mut renderer, 20.0);
         check(&crowd, &renderer);

@@ -3,7 +3,7 @@
 //! | bytes | |
 //! |---|---|
 //! | 8 | `gpuskinC` |
-//! | 4 | version: 4 |
+//! | 4 | version: 5 |
 //! | 4 | zero |
 //! | 8 | checksum of all bytes after it |
 //! | 8 | time of the snapshot: [`Time::to_bits`] |
@@ -12,7 +12,7 @@
 //! | 72 each | records of the instances, in drawing order |
 //! | 20 each | appearances of the instances |
 //! | 132 each | layer sets: index of the instance, words of the set |
-//! | 84 each | motions: index of the instance, origin and rotation in `f64`, velocity and turn rate in `f32`, start time |
+//! | 88 each | motions: index of the instance, origin and rotation in `f64`, velocity and turn rate in `f32`, start time, 1 if the instance follows its root motion |
 //!
 //! A list of names has its length in 4 bytes, then for each name its length in 2 bytes and its UTF-8.
 
@@ -20,15 +20,15 @@ use std::collections::HashMap;
 
 use glam::{DQuat, DVec3};
 
-use crate::motion::MotionState;
-use crate::{Appearance, InstanceRecord, LayerSet, Metadata, Motion, Time};
+use crate::motion::{MotionState, Playing};
+use crate::{Appearance, ClipInfo, InstanceRecord, LayerSet, Metadata, Motion, Time};
 
 const MAGIC: [u8; 8] = *b"gpuskinC";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// First byte that the checksum covers.
 const CHECKED: usize = 24;
 const SET_BYTES: usize = 4 * LayerSet::WORDS;
-const MOTION_BYTES: usize = 80;
+const MOTION_BYTES: usize = 84;
 const CUT_OFF: &str = "the snapshot is cut off";
 
 /// Names that instances refer to by index.
@@ -112,6 +112,7 @@ pub(super) fn write(
         bytes.extend(exact.flat_map(f64::to_le_bytes));
         bytes.extend(motion.velocity.into_iter().chain([motion.turn_rate]).flat_map(f32::to_le_bytes));
         bytes.extend(start.to_bits().to_le_bytes());
+        bytes.extend(u32::from(motion.follows_root).to_le_bytes());
     }
     let sum = checksum(&bytes[CHECKED..]);
     bytes[CHECKED - 8..CHECKED].copy_from_slice(&sum.to_le_bytes());
@@ -165,8 +166,10 @@ impl<'a> Unread<'a> {
         let [x, y, z] = [exact()?, exact()?, exact()?];
         let rotation = DQuat::from_xyzw(exact()?, exact()?, exact()?, exact()?);
         let mut number = || self.array().map(f32::from_le_bytes);
-        let motion = Motion { velocity: [number()?, number()?, number()?], turn_rate: number()? };
+        let velocity = [number()?, number()?, number()?];
+        let turn_rate = number()?;
         let start = Time::from_bits(u64::from_le_bytes(self.array()?));
+        let motion = Motion { velocity, turn_rate, follows_root: self.number()? != 0 };
         let state = MotionState { origin: DVec3::new(x, y, z), rotation, motion: motion.finite(), start };
         let sound = state.origin.is_finite() && (rotation.length_squared() - 1.0).abs() < 1e-6;
         if sound { Ok(state) } else { Err("a motion has numbers that are not finite".into()) }
@@ -273,16 +276,17 @@ impl<'a> SnapshotState<'a> {
         Ok(())
     }
 
-    /// Moves all times by the difference between the time of the snapshot and `time`.
-    pub(super) fn move_to(&mut self, time: Time) {
+    /// Moves all times by the difference between the time of the snapshot and `time`. `clips`: those of the model.
+    pub(super) fn move_to(&mut self, time: Time, clips: &[ClipInfo]) {
+        for (index, state) in &mut self.motions {
+            let record = self.records[*index as usize];
+            *state = state.moved_in_time(self.time, time, &Playing { record, clips });
+        }
         for record in &mut self.records {
             record.move_in_time(self.time, time);
         }
         for (_, set) in &mut self.layers {
             set.move_in_time(self.time, time);
-        }
-        for (_, state) in &mut self.motions {
-            *state = state.moved_in_time(self.time, time);
         }
         self.time = time;
     }
@@ -305,6 +309,10 @@ mod tests {
     fn playing(clip: u32, start: f64) -> InstanceRecord {
         let playback = Playback { clip, start: Time::from_secs(start).words(), ..InstanceRecord::default().playback() };
         InstanceRecord::playing(playback)
+    }
+
+    fn place(state: &MotionState, time: Time) -> [f32; 3] {
+        state.transform(time, &Playing { record: InstanceRecord::default(), clips: &[] }).translation
     }
 
     /// Returns a snapshot of three instances; the second one has layers.
@@ -330,11 +338,11 @@ mod tests {
         let (bytes, records, set) = snapshot();
         let mut state = SnapshotState::read(&bytes).unwrap();
         state.rename(&names()).unwrap();
-        state.move_to(Time::from_secs(10.0));
+        state.move_to(Time::from_secs(10.0), &[]);
         assert_eq!((&state.records, &state.layers), (&records, &vec![(1, set)]));
         assert_eq!((state.appearances[2].custom, state.appearances[2].variant), ([7, 8], 2));
         let (index, walk) = state.motions[0];
-        assert_eq!((index, walk.transform(Time::from_secs(10.5), 1.0).translation), (2, [1.0, 2.0, 5.0]));
+        assert_eq!((index, place(&walk, Time::from_secs(10.5))), (2, [1.0, 2.0, 5.0]));
     }
 
     #[test]
@@ -343,7 +351,7 @@ mod tests {
         let then = Time::from_secs(10.25);
         for now in [Time::from_secs(1234.5), Time::from_secs(9.75), Time::ZERO] {
             let mut state = SnapshotState::read(&bytes).unwrap();
-            state.move_to(now);
+            state.move_to(now, &[]);
             let later = now + 0.25;
             for (old, new) in records.iter().zip(&state.records) {
                 let phase = |record: &InstanceRecord, time| crate::playback::cycle_phase(&record.playback(), time).0;
@@ -352,7 +360,7 @@ mod tests {
                 assert!((old.weight(then) - new.weight(later)).abs() < 1e-4, "{now:?}");
             }
             assert_eq!(state.layers[0].1.is_over(later), set.is_over(then));
-            assert_eq!(state.motions[0].1.transform(later, 1.0).translation, [1.0, 2.0, 4.5]);
+            assert_eq!(place(&state.motions[0].1, later), [1.0, 2.0, 4.5]);
         }
     }
 
@@ -398,7 +406,7 @@ mod tests {
             if let Ok(mut state) = SnapshotState::read(&hostile)
                 && state.rename(&names()).is_ok()
             {
-                state.move_to(Time::from_secs(3.0));
+                state.move_to(Time::from_secs(3.0), &[]);
                 assert!(state.records.iter().all(|record| record.clip_index() < 3 && record.scale.is_finite()));
             }
         }

@@ -1,7 +1,8 @@
-//! Instances that move by a velocity and a turn rate, beside the same instances standing.
+//! Instances that move by a velocity and a turn rate or by root motion, beside the same instances standing.
 
 use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, Motion, RendererDescriptor, Repeat,
+    RootKey, RootMotion, Transform, Transition,
 };
 
 use super::gpu::{Frame, SIZE, Timer};
@@ -12,6 +13,10 @@ use crate::report::{Asked, compared, heading, median, seconds};
 const FRAMES: usize = 31;
 /// Frames on a software renderer.
 const SOFTWARE_FRAMES: usize = 5;
+/// Speed of the walk, metres per second.
+const SPEED: f32 = 0.5;
+/// Turn rate of the walk, radians per second.
+const TURN_RATE: f32 = 1.0;
 /// Distance between instances, metres.
 const SPACING: f32 = 1.2;
 
@@ -24,18 +29,27 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
 }
 
 fn table(context: &Context, model: &Model, count: u32) -> Result<(), String> {
-    heading(&format!(
-        "moving: {count} instances of {} that walk in circles, over the same standing; {} x {}, LOD error 1 pixel",
-        model.meta.name, SIZE[0], SIZE[1]
-    ));
-    let mut scenes = [Scene::new(context, model, count, None)?, {
-        let walk = Motion::forwards(0.5).turning(1.0);
-        Scene::new(context, model, count, Some(walk))?
-    }];
+    let walk = Motion::forwards(SPEED).turning(TURN_RATE);
+    let model = &circling(model);
+    for (fades, which) in [(false, ""), (true, ", all of them halfway through a crossfade")] {
+        heading(&format!(
+            "moving: {count} instances of {} that walk in circles{which}, over the same standing; {} x {}, LOD error 1 pixel",
+            model.meta.name, SIZE[0], SIZE[1]
+        ));
+        let motions = [Motion::STILL, walk, Motion::following_root()];
+        let scenes = motions.map(|motion| Scene::new(context, model, count, motion, fades));
+        let [standing, rates, roots] = scenes;
+        measure_scenes(context, &mut [standing?, rates?, roots?])?;
+    }
+    Ok(())
+}
+
+/// Measures instances that stand, that move at constant rates, and that follow their root motion.
+fn measure_scenes(context: &Context, scenes: &mut [Scene; 3]) -> Result<(), String> {
     let (frame, timer) = (Frame::new(&context.device), Timer::new(context));
-    let (mut gpu, mut cpu) = ([const { Vec::new() }; 2], [const { Vec::new() }; 2]);
+    let (mut gpu, mut cpu) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
     for i in 0..if context.is_software() { SOFTWARE_FRAMES } else { FRAMES } {
-        // In turns, so that clock rates and other load on the machine affect both alike.
+        // In turns, so that clock rates and other load on the machine affect all alike.
         for (scene, (gpu, cpu)) in scenes.iter_mut().zip(gpu.iter_mut().zip(&mut cpu)) {
             let mut encoder = context.device.create_command_encoder(&Default::default());
             timer.as_ref().inspect(|timer| timer.mark(&mut encoder, 0));
@@ -52,11 +66,28 @@ fn table(context: &Context, model: &Model, count: u32) -> Result<(), String> {
             }
         }
     }
-    let [standing, moving] = gpu.map(median);
-    compared("frame on the GPU", moving, ("standing", standing), Some(Asked::AtMost(1.02)));
-    let [standing, moving] = cpu.map(median);
-    compared("prepare on the CPU", moving, ("standing", standing), Some(Asked::AtMost(1.0)));
+    let [standing, rates, roots] = gpu.map(median);
+    compared("frame on the GPU, by velocity", rates, ("standing", standing), Some(Asked::AtMost(1.02)));
+    compared("frame on the GPU, by root motion", roots, ("standing", standing), None);
+    let [standing, rates, roots] = cpu.map(median);
+    compared("prepare on the CPU, by velocity", rates, ("standing", standing), Some(Asked::AtMost(1.0)));
+    compared("prepare on the CPU, by root motion", roots, ("standing", standing), None);
     Ok(())
+}
+
+/// Returns the model with clips whose root motion is a walk in circles.
+fn circling(model: &Model) -> Model {
+    let mut model = model.clone();
+    for clip in model.meta.clips.to_mut() {
+        let key = |frame: u32| {
+            let seconds = clip.duration * f64::from(frame) / f64::from(clip.intervals);
+            let there = Motion::forwards(SPEED).turning(TURN_RATE).transform_after(Transform::default(), seconds);
+            RootKey { translation: there.translation, rotation: there.rotation }
+        };
+        let keys: Vec<RootKey> = (0..=clip.intervals).map(key).collect();
+        clip.root_motion = Some(RootMotion { planar: true, keys: keys.into() });
+    }
+    model
 }
 
 struct Scene {
@@ -66,7 +97,8 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(context: &Context, model: &Model, count: u32, motion: Option<Motion>) -> Result<Self, String> {
+    /// `fades`: whether all instances are in a crossfade, of which half has passed at a time of 10 seconds.
+    fn new(context: &Context, model: &Model, count: u32, motion: Motion, fades: bool) -> Result<Self, String> {
         let failed = |e: gpuskin_rt::internals::Error| e.to_string();
         let mut renderer =
             CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
@@ -74,12 +106,16 @@ impl Scene {
         let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
         let side = f64::from(count).sqrt().ceil() as u32;
         let clips = model.meta.clips.len() as u32;
-        crowd.spawn_many((0..count).map(|i| {
+        let ids = crowd.spawn_many((0..count).map(|i| {
             let [x, z] = [i % side, i / side].map(|c| (c as f32 - side as f32 / 2.0) * SPACING);
             let instance = Instance::at([x, 0.0, z]).facing(i as f32 * 2.4).play(Clip::new((i % clips) as u16));
-            let instance = instance.phase(i as f32 * 0.618).repeat(Repeat::Loop);
-            motion.map_or(instance, |motion| instance.moving(motion))
+            instance.phase(i as f32 * 0.618).repeat(Repeat::Loop).moving(motion)
         }));
+        if fades {
+            let next: Vec<_> = (0..count).map(|i| Clip::new(((i + 1) % clips) as u16)).collect();
+            let fade = Transition::crossfade(20.0).repeat(Repeat::Loop);
+            crowd.play_many(&ids, &next, fade).map_err(failed)?;
+        }
         let across = side as f32 * SPACING;
         let (eye, aspect) = ([0.0, across * 0.1, across * 0.5], SIZE[0] as f32 / SIZE[1] as f32);
         let camera = Camera::perspective_look_at(eye, [0.0; 3], 0.9, aspect, 0.1, across * 4.0).with_height(SIZE[1]);
