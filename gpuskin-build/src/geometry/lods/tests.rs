@@ -309,5 +309,5 @@ fn shared_models_lose_no_more_than_with_meshopt() {
     }
     let mean = ratios.iter().sum::<f32>() / ratios.len() as f32;
     println!("mean in all poses: {mean:.2}");
-    assert!(ratios.len() >= 5 && mean < 0.75, "{ratios:?}");
+    assert!(ratios.len() >= 5 && mean < 0.7, "{ratios:?}");
 }
