@@ -77,7 +77,7 @@ fn gpuskin_root_at(playback: GpuskinPlayback, header: vec4<u32>, time: vec2<u32>
 // Part of a displacement over some loops that no vector depends on.
 struct GpuskinScrew {
     loops: f32,
-    // Of half of the angle.
+    // Sine and cosine of half of the angle.
     sin_cos: vec2<f32>,
     // sin(n a / 2) / (a / 2), where a is the angle per loop.
     arc: f32,

@@ -113,7 +113,7 @@ impl Motion {
 #[cfg(any(feature = "wgpu", test))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Playing<'a> {
-    /// Its position and rotation do not matter.
+    /// Record of the instance; position and rotation do not matter.
     pub(crate) record: InstanceRecord,
     pub(crate) clips: &'a [ClipInfo],
 }
@@ -170,7 +170,7 @@ impl MotionState {
     pub(crate) fn moved_in_time(&self, from: Time, to: Time, playing: &Playing<'_>) -> Self {
         let shift = to.to_bits().wrapping_sub(from.to_bits());
         let start = self.start.to_bits();
-        // What an instance plays may start anew where time goes back.
+        // Clips may start anew where time goes back.
         let keeps_start = !self.motion.follows_root && start >= from.to_bits().saturating_sub(to.to_bits());
         if to >= from || keeps_start {
             return Self { start: Time::from_bits(start.wrapping_add(shift)), ..*self };

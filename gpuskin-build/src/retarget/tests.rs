@@ -31,8 +31,8 @@ const MIXAMO: [(&str, Option<usize>, [f64; 3]); 20] = [
     ("mixamorig:RightFoot", Some(18), [-0.1, 0.08, 0.0]),
 ];
 
-/// The same bones in the names of Unreal Engine, without the middle of the spine, in an A pose, smaller, with longer
-/// thighs, and looking along x.
+/// Bones of a smaller humanoid with longer thighs in an A pose, that looks along x, with the names of Unreal Engine and
+/// without the middle of the spine.
 const MANNEQUIN: [(&str, Option<usize>, [f64; 3]); 19] = [
     ("pelvis", None, [0.0, 0.62, 0.0]),
     ("spine_01", Some(0), [0.0, 0.7, 0.0]),
@@ -327,7 +327,7 @@ fn bind_pose_is_the_reference_where_it_is_known() {
     let bones = Humanoid::find(&posed.nodes, &posed.order, &kinds, &[]);
     let found = Rig::new(posed.clone(), bones.clone(), &binds).expect("a humanoid");
     assert_eq!(found.at(HumanBone::LowerArm(Side::Left)), DVec3::new(0.4, 1.45, 0.0));
-    // Of another length, or with bones missing, it is not used.
+    // Bind poses of another length, or without some bones, are not used.
     let larger = binds.iter().map(|(node, bind)| (*node, DMat4::from_scale(DVec3::splat(2.0)) * *bind)).collect();
     let fewer = binds.iter().filter(|(node, _)| **node != 3).map(|(node, bind)| (*node, *bind)).collect();
     for other in [larger, fewer, BTreeMap::new()] {

@@ -123,7 +123,7 @@ fn command(random: &mut Random, crowd: &Crowd<Dynamic>, id: InstanceId, travelle
             crowd.scale_to(id, traveller.scale as f32).unwrap();
         }
         7 => crowd.play_many(&[id], &[clip], transition).unwrap(),
-        // The same motion again, from where the instance is.
+        // A new motion of the same kind starts where the instance is.
         8 => crowd.set_motion(id, Motion::following_root()).unwrap(),
         9 => crowd.set_tint(id, [random.unit(); 4]).unwrap(),
         _ => crowd.play(id, clip, transition).unwrap(),
