@@ -302,9 +302,9 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         let near =
             if nearly.is_empty() { String::new() } else { format!("; these nearly match: {}", nearly.join(", ")) };
         help += "; `rename = { \"prefix:*\" = \"*\" }` renames the nodes of animation files";
+        help += "; `retarget = \"humanoid\"` takes clips of another humanoid skeleton";
         if self.known.is_empty() {
             let message = format!("the clips of this file move only nodes that {model} does not have: {names}{near}");
-            help += "; `retarget = \"humanoid\"` takes clips of another humanoid skeleton";
             let diagnostic = Diagnostic::error(DiagnosticCode::ClipUnknownNodes, message)
                 .help(help)
                 .within(Label::file(&file.shown));

@@ -30,6 +30,10 @@ pub(super) const QUICK_SAMPLE: PointSample = PointSample { at_rest: 768, farthes
 /// Sampling for the stored error of a LOD.
 const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others: 64 };
 
+/// All points in all poses.
+#[cfg(test)]
+pub(super) const EVERYTHING: PointSample = PointSample { at_rest: usize::MAX, farthest: usize::MAX, others: 0 };
+
 /// Number of points per unit of parallel work.
 const POINTS_AT_ONCE: usize = 64;
 
@@ -112,8 +116,13 @@ impl<'a> LodErrorMeter<'a> {
 
     /// Returns the error of a LOD, in metres, from the parts of the mesh.
     pub(super) fn error(&self, parts: &[Vec<u32>]) -> f32 {
+        self.error_of_sample(parts, THOROUGH)
+    }
+
+    /// Returns the error of a LOD at some points.
+    pub(super) fn error_of_sample(&self, parts: &[Vec<u32>], sample: PointSample) -> f32 {
         let of = |(i, worn): (usize, &Vec<usize>)| {
-            self.of_surface(i, &worn.iter().map(|&p| parts[p].clone()).collect::<Vec<_>>(), THOROUGH).error
+            self.of_surface(i, &worn.iter().map(|&p| parts[p].clone()).collect::<Vec<_>>(), sample).error
         };
         self.worn.iter().enumerate().map(of).fold(0.0, f32::max)
     }

@@ -297,7 +297,7 @@ fn shared_models_lose_no_more_than_with_meshopt() {
         let rest = vec![poses[0].clone()];
         let [at_rest, in_all] = [&rest, &poses].map(|poses| {
             let meter = LodErrorMeter::new(&geometry, poses, worn(&geometry));
-            [meter.error(&first.parts), meter.error(&alone)]
+            [&first.parts, &alone].map(|parts| meter.error_of_sample(parts, error::EVERYTHING))
         });
         let [resting, ratio] = [at_rest, in_all].map(|[ours, theirs]| ours / theirs);
         println!(
