@@ -11,7 +11,7 @@ use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::motion::{self, MotionUniform};
 use crate::pose_texture::PosePlaces;
 use crate::record::{PlaceRecord, PlaybackRecord};
-use crate::{ClipRecord, Playback, cache, cull};
+use crate::{ClipRecord, Encoding, Normals, Packing, Playback, cache, cull};
 
 /// Returns every WGSL module that the crate passes to a device, with its name.
 fn all() -> impl Iterator<Item = (String, String)> {

@@ -1,0 +1,151 @@
+//! WGSL that depends on numbers: the vertex input and the bindings.
+
+use core::fmt::Write;
+
+use super::bindings::{
+    ANIMATION_BINDING, CLIPS_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, LIST_BINDING, MODEL_BINDING,
+    MORPHS_BINDING, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING, POSES_BINDING,
+    PREVIOUS_BINDING, PREVIOUS_LOCATION, clips_across,
+};
+use super::variant::{InstanceSource, MorphUse, Variant};
+use crate::VertexFormat;
+
+/// Returns the code that depends on numbers: the vertex input and the bindings.
+pub(super) fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String {
+    let mut text = String::from(
+        "// Words of a vertex, then of an instance. The shader does not read words that an attribute lacks.\n",
+    );
+    text.push_str("struct GpuskinInput {\n");
+    for location in 0..variant.vertex_attributes().len() {
+        let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
+    }
+    if variant.encoding.needs_compute() {
+        if instances == InstanceSource::Batch {
+            let _ = write!(text, "{}", of_batch(group));
+            return text;
+        }
+        let poses = match instances {
+            InstanceSource::Cached => "gpuskin_cached_vertices: array<vec4<u32>>",
+            _ => "gpuskin_palette: array<mat3x4<f32>>",
+        };
+        let number = if variant.reads_number(instances) { VERTEX_NUMBER } else { "" };
+        let _ = write!(
+            text,
+            "    // Index into gpuskin_list.\n    @builtin(instance_index) drawn: u32,\n{number}}}\n\n\
+             @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> {poses};\n\
+             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
+             // Place records, two vectors per instance.\n\
+             @group({group}) @binding({PLACES_BINDING}) var<storage, read> gpuskin_places: array<vec4<u32>>;\n\
+             // Palette slot; instance number.\n\
+             @group({group}) @binding({LIST_BINDING}) var<storage, read> gpuskin_list: array<vec2<u32>>;\n\
+             // Playback records, three vectors per instance.\n\
+             @group({group}) @binding({PLAYBACKS_BINDING}) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;\n"
+        );
+        if variant.previous_transforms {
+            let _ = write!(
+                text,
+                "// Place records of the previous frame, two vectors per instance.\n\
+                 @group({group}) @binding({PREVIOUS_BINDING}) var<storage, read> gpuskin_previous_places: array<vec4<u32>>;\n"
+            );
+        }
+        text.push_str(&morphs_binding(variant, group));
+        return text;
+    }
+    if instances == InstanceSource::Records {
+        text.push_str(&place_record(INSTANCE_LOCATION, ""));
+        for i in 0..PLAYBACK_ATTRIBUTES {
+            let _ = writeln!(text, "    @location({}) playback_{i}: vec4<u32>,", PLAYBACK_LOCATION + i);
+        }
+        if variant.previous_transforms {
+            text.push_str(&place_record(PREVIOUS_LOCATION, "previous_"));
+        }
+    }
+    let number = if variant.reads_number(instances) { VERTEX_NUMBER } else { "" };
+    let _ = write!(text, "    @builtin(instance_index) number: u32,\n{number}}}\n\n");
+    text.push_str(&morphs_binding(variant, group));
+    if instances.is_posed(variant) {
+        let _ = write!(
+            text,
+            "@group({group}) @binding({ANIMATION_BINDING}) var gpuskin_poses: texture_2d_array<u32>;\n\
+             @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n\
+             @group({group}) @binding({POSES_BINDING}) var<uniform> gpuskin_pose_places: GpuskinPosePlaces;\n"
+        );
+        return text;
+    }
+    text.push_str(&animation(variant, group));
+    if instances == InstanceSource::Field {
+        let _ = writeln!(text, "@group({group}) @binding({FIELD_BINDING}) var<uniform> gpuskin_field: GpuskinField;");
+    }
+    text
+}
+
+/// Member of the vertex input with the index of the vertex.
+const VERTEX_NUMBER: &str = "    @builtin(vertex_index) vertex: u32,\n";
+
+/// Binding of the deltas of morph targets; empty without them.
+fn morphs_binding(variant: Variant, group: u32) -> String {
+    if variant.morphs == MorphUse::None {
+        return String::new();
+    }
+    format!(
+        "// Deltas of morph targets.\n@group({group}) @binding({MORPHS_BINDING}) var gpuskin_morph_lists: texture_2d<u32>;\n"
+    )
+}
+
+/// Bindings of an animation texture and its model.
+pub(super) fn animation(variant: Variant, group: u32) -> String {
+    let dimension = if variant.array { "2d_array" } else { "2d" };
+    let channel = if variant.encoding.format().is_integer() { "u32" } else { "f32" };
+    let mut text = format!(
+        "alias GpuskinTexel = vec4<{channel}>;\n\
+         @group({group}) @binding({ANIMATION_BINDING}) var gpuskin_animation: texture_{dimension}<{channel}>;\n\
+         @group({group}) @binding({MODEL_BINDING}) var<uniform> gpuskin_model: GpuskinModel;\n"
+    );
+    if variant.clip_texture {
+        let _ = writeln!(
+            text,
+            "// Clip records, one per texel.\n@group({group}) @binding({CLIPS_BINDING}) var gpuskin_clip_records: \
+             texture_2d<u32>;\n{}",
+            clips_across().trim_end()
+        );
+    }
+    text
+}
+
+/// Rest of the vertex input, and bindings of a batch.
+fn of_batch(group: u32) -> String {
+    format!(
+        "    // Number of the draw, and index into its list.\n    @builtin(instance_index) drawn: u32,\n}}\n\n\
+         @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
+         @group({group}) @binding({MODEL_BINDING}) var<storage, read> gpuskin_crowds: array<GpuskinDrawnCrowd>;\n\
+         // Place records, two vectors per instance.\n\
+         @group({group}) @binding({PLACES_BINDING}) var<storage, read> gpuskin_places: array<vec4<u32>>;\n\
+         // Palette slot; instance number in its crowd.\n\
+         @group({group}) @binding({LIST_BINDING}) var<storage, read> gpuskin_list: array<vec2<u32>>;\n\
+         // Playback records, three vectors per instance.\n\
+         @group({group}) @binding({PLAYBACKS_BINDING}) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;\n\
+         // Per draw: first entry of its list; number of its crowd.\n\
+         @group({group}) @binding({DRAWS_BINDING}) var<storage, read> gpuskin_draws: array<vec2<u32>>;\n"
+    )
+}
+
+/// Attributes of a place record: translation and scale, then the rest.
+fn place_record(location: u32, prefix: &str) -> String {
+    format!(
+        "    @location({location}) {prefix}place: vec4<f32>,\n    @location({}) {prefix}look: vec4<u32>,\n",
+        location + 1
+    )
+}
+
+/// Returns a function that reads the word of the vertex colour, the last word of the vertex; empty
+/// without colours.
+pub(super) fn color_word(vertex: VertexFormat) -> String {
+    if !vertex.color {
+        return String::new();
+    }
+    let last = vertex.words() - 1;
+    let (attribute, component) = (last / 4, ["x", "y", "z", "w"][last % 4]);
+    format!(
+        "\nfn gpuskin_color_word(input: GpuskinInput) -> u32 {{\n    return input.words_{attribute}.{component};\n}}\n"
+    )
+}
