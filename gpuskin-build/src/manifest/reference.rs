@@ -180,6 +180,7 @@ mod tests {
     fn every_declared_key_is_read() {
         parse(
             "[bake]\n[limits]\n[[model]]\nname = \"a\"\npath = \"Cargo.toml\"\nmode = \"auto\"\nrest_frame = { clip = \"b\" }\n\
+             animations = [{ path = \"Cargo.toml\" }]\n\
              [model.masks]\nc = { root = \"d\" }\n[model.clips]\nb = {}\n\
              [[environment]]\nname = \"e\"\npath = \"Cargo.toml\"\n",
         );
