@@ -84,7 +84,7 @@ pub fn source(variant: Variant, group: u32) -> String {
     text(variant, group, InstanceSource::Records)
 }
 
-/// Returns the WGSL that draws cached vertices of [`Encoding::LocalPacked`], for instances that
+/// Returns the WGSL that draws cached vertices of [`Encoding::LocalPacked`](crate::Encoding::LocalPacked), for instances that
 /// share poses: parts with `CustomPart::cached`. It has no bones: of the functions of [`source`] it
 /// lacks `gpuskin_bone`, `gpuskin_blend_bones` and `gpuskin_skin`. `GpuskinInput` has the index of
 /// the vertex, `@builtin(vertex_index) vertex: u32`.

@@ -28,7 +28,7 @@ pub const LIST_BINDING: u32 = 3;
 /// Binding of the playback records in the model's bind group, if there is a palette.
 pub const PLAYBACKS_BINDING: u32 = 4;
 /// Binding of the transforms of the previous frame in the model's bind group, if there is a palette
-/// and [`Variant::previous_transforms`].
+/// and `Variant::previous_transforms`.
 pub const PREVIOUS_BINDING: u32 = 5;
 /// Binding of the draws of a batch, in its bind group.
 pub const DRAWS_BINDING: u32 = 5;
@@ -37,10 +37,10 @@ pub const POSES_BINDING: u32 = 2;
 /// Binding of the [`FieldUniform`](crate::field::FieldUniform) in the bind group of a field's
 /// model.
 pub const FIELD_BINDING: u32 = 2;
-/// Binding of the texture with the clip records in the model's bind group, with [`Variant::clip_texture`].
+/// Binding of the texture with the clip records in the model's bind group, with `Variant::clip_texture`.
 pub const CLIPS_BINDING: u32 = 3;
 /// Binding of the texture with the deltas of morph targets in the model's bind group, unless
-/// [`Variant::morphs`] is [`MorphUse::None`].
+/// `Variant::morphs` is `MorphUse::None`.
 pub const MORPHS_BINDING: u32 = 6;
 /// Greatest number of clips whose records are in the model's uniform buffer, and whose bounds are in a uniform
 /// buffer of the culling pass: 16 KiB are the largest that every device can bind. Models with more clips have
