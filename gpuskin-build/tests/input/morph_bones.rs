@@ -43,9 +43,14 @@ fn talking(interpolation: &str) -> Gltf {
 /// Returns the greatest distance between the drawn vertices and the source at the frames, and the printed errors at
 /// frames and between them, over all clips, in metres.
 fn errors(g: &Gltf, keys: &str, encoding: Encoding, metres: f64) -> [f64; 3] {
+    errors_of(g, keys, Some(encoding), metres).0
+}
+
+/// Returns what [`errors`] returns in an encoding, or in the one that the bake chooses, and the encoding.
+fn errors_of(g: &Gltf, keys: &str, wanted: Option<Encoding>, metres: f64) -> ([f64; 3], Encoding) {
     let folder = tempfile::tempdir().unwrap();
     let manifest = manifest(folder.path(), g, keys);
-    let options = BakeOptions { encoding: Some(encoding), ..BakeOptions::default() };
+    let options = BakeOptions { encoding: wanted, ..BakeOptions::default() };
     let baked = bake(&manifest, &options).unwrap_or_else(|e| panic!("{}", e.diagnostics));
     assert!(!baked.warnings.to_string().contains("morph"), "{}", baked.warnings);
     let clips = &baked.models[0].meta.clips;
@@ -54,7 +59,7 @@ fn errors(g: &Gltf, keys: &str, encoding: Encoding, metres: f64) -> [f64; 3] {
     for clip in clips.iter() {
         let of = |path| {
             let (model, clip) = ("m".to_owned(), clip.name.to_string());
-            let request = PoseRequest { model, clip, times: PoseTimes::AllFrames, path, encoding: Some(encoding) };
+            let request = PoseRequest { model, clip, times: PoseTimes::AllFrames, path, encoding: wanted };
             pose(&manifest, &request).unwrap_or_else(|e| panic!("{e}")).frames
         };
         let (source, drawn) = (of(PosePath::Source), of(PosePath::Cpu));
@@ -63,7 +68,8 @@ fn errors(g: &Gltf, keys: &str, encoding: Encoding, metres: f64) -> [f64; 3] {
         found = all.fold(found, f64::max);
     }
     let printed = |of: fn(&gpuskin_rt::ClipInfo) -> f32| clips.iter().map(of).fold(0.0, f32::max).into();
-    [found, printed(|clip| clip.encoding_error.max), printed(|clip| clip.motion_error.max)]
+    let errors = [found, printed(|clip| clip.encoding_error.max), printed(|clip| clip.motion_error.max)];
+    (errors, baked.models[0].meta.encoding)
 }
 
 #[test]
@@ -82,6 +88,37 @@ fn printed_errors_are_those_of_the_drawn_vertices() {
         let [_, at_frames, between] = errors(&g, "lods = false\n", Encoding::LocalPacked, 1.0);
         assert!(at_frames < 0.01 && between < 0.2, "{interpolation}: {at_frames} at frames, {between} between them");
     }
+}
+
+/// `mode = "auto"` compares vertices with bones and weights. Whichever is chosen draws the source.
+#[test]
+fn automatic_mode_draws_morph_targets_in_either_mode() {
+    let keys = "lods = false\nmode = \"auto\"\n";
+    // Three vertices take less than the bones of a node and of 24 weights.
+    let mut few = talking("LINEAR");
+    few.json["nodes"].as_array_mut().unwrap().truncate(1);
+    few.json["scenes"][0]["nodes"] = json!([0]);
+    let lift = few.json["meshes"][0]["primitives"][0]["targets"][0].clone();
+    few.json["meshes"][0]["primitives"][0]["targets"] = json!(vec![lift; 24]);
+    few.json["meshes"][0]["weights"] = json!(vec![0.0; 24]);
+    let weights: Vec<f32> = (0..96_u16).map(|i| f32::from(i * 29 % 17) / 17.0).collect();
+    few.json["animations"][0]["samplers"][0]["output"] = json!(few.floats("SCALAR", &weights));
+    let ([found, at_frames, _], of_few) = errors_of(&few, keys, None, 1.0);
+    assert!(of_few.is_vertex(), "{of_few:?}");
+    assert!(found < 2e-3 && (found - at_frames).abs() <= 0.02 * at_frames + 1e-6, "{found}, {at_frames}");
+    // Many vertices take more.
+    let mut many = talking("LINEAR");
+    many.json["nodes"].as_array_mut().unwrap().truncate(1);
+    many.json["scenes"][0]["nodes"] = json!([0]);
+    let corners = |height: f32| -> Vec<f32> {
+        (0..900_u16).flat_map(|i| [f32::from(i / 30), f32::from(i % 30), height * f32::from(i % 7)]).collect()
+    };
+    let (positions, lifted) = (many.floats("VEC3", &corners(0.0)), many.floats("VEC3", &corners(0.1)));
+    many.json["meshes"][0]["primitives"][0] =
+        json!({ "attributes": { "POSITION": positions }, "targets": [{ "POSITION": lifted }, { "POSITION": lifted }] });
+    let ([found, at_frames, _], of_many) = errors_of(&many, keys, None, 1.0);
+    assert!(!of_many.is_vertex(), "{of_many:?}");
+    assert!(found < 0.01 && (found - at_frames).abs() <= 0.02 * at_frames + 1e-6, "{found}, {at_frames}");
 }
 
 #[test]
