@@ -467,8 +467,6 @@ pub struct SourceMotion {
     /// Transform from the skeleton's scene to the scene of the model's file, in which both have legs of one length, look
     /// the same way, and have their hips at one place in their reference poses.
     pub placed: DMat4,
-    /// Node of the hips.
-    pub hips: usize,
     /// Bones with the bone that each hangs on, as nodes.
     pub bones: Vec<[usize; 2]>,
 }

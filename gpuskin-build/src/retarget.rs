@@ -14,7 +14,8 @@
 //!
 //! The hips take the way of the source's hips, scaled by the lengths of the legs. Ankles are put where the
 //! source has them, scaled alike, by two-bone inverse kinematics that keeps the plane of the knee. Feet differ
-//! in length and height, so what is put in its place is the heel below the ankle, or the toes while the heel is lifted. Where a leg is too short, the hips come down.
+//! in length and height, so what is put in its place is the heel below the ankle, or the toes while the heel is
+//! lifted. Where a leg is too short, the hips come down.
 
 pub(crate) mod bone;
 pub(crate) mod humanoid;
@@ -124,7 +125,6 @@ impl<'a> Retargeter<'a> {
             skeleton: self.source.model.clone(),
             clip: clip.clone(),
             placed: self.transfer.placed(),
-            hips: self.source.node(HumanBone::Hips),
             bones: self.source.bones.lines(&self.source.model.nodes),
         };
         Clip { channels, morphs: Vec::new(), retargeted_from: Some(Arc::new(source)), ..clip.clone() }

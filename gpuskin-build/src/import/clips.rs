@@ -67,6 +67,10 @@ fn retarget(
             _ => clips.into_iter().for_each(Clip::clear),
         }
     }
+    if let (None, false) = (target, entry.humanoid.is_empty()) {
+        let message = "[model.humanoid] has no effect, because no file of `animations` is retargeted";
+        report.warn(Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message));
+    }
 }
 
 /// Curve of a channel: transform property or morph weights.

@@ -166,7 +166,6 @@ fn read<'f>(
         let nodes = match retarget {
             None => ClipNodes::ByName,
             Some(bones) => {
-                // Errors of a hierarchy are those of its file.
                 let Some(hierarchy) = Hierarchy::read(file, report) else { continue };
                 ClipNodes::Retargeted(Box::new(hierarchy), bones)
             }

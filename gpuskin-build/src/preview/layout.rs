@@ -181,16 +181,20 @@ mod tests {
     fn cells_and_labels_do_not_overlap() {
         use super::super::font;
         for clips in 0..=MAX_CLIPS {
-            for layout in [Layout::with_seams(clips), Layout::compared(clips.min(MAX_COMPARED_CLIPS))] {
+            for layout in [
+                Layout::with_seams(clips),
+                Layout::compared(clips.min(MAX_COMPARED_CLIPS)),
+                Layout::retargeted(clips.min(MAX_RETARGETED_CLIPS)),
+            ] {
                 let [width, height] = layout.size();
                 assert!(width < 1600 && height < 6000, "{clips}: {width} x {height}");
-                let compared = layout.strips > 1;
-                let mut bottom = layout.subtitle(if compared { 3 } else { 0 })[1] + 2 * font::LINE;
+                let lines = if layout.strips == COMPARED_STRIPS { 3 } else { 0 };
+                let mut bottom = layout.subtitle(lines)[1] + 2 * font::LINE;
                 for row in 0..layout.clips {
                     assert!(layout.label(row)[1] >= bottom);
                     bottom = layout.label(row)[1] + 2 * font::LINE;
                     for strip in 0..layout.strips {
-                        if compared {
+                        if layout.caption > 0 {
                             assert!(layout.caption(row, strip)[1] >= bottom);
                             bottom = layout.caption(row, strip)[1] + font::LINE;
                         }

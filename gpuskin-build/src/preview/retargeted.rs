@@ -1,8 +1,6 @@
 //! Sheets of retargeted clips: the skeleton of the source above the model.
 
-use std::sync::Arc;
-
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DMat4, Vec3};
 
 use super::canvas::Rgb;
 use super::draw::PreviewScene;
@@ -12,6 +10,7 @@ use super::layout::{self, CELL, Layout};
 use super::options::PreviewModel;
 use super::sheet::{ASPECT, Page, Sheet};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::displacement::Displacement;
 use crate::gpu::Gpu;
 use crate::model::SourceMotion;
 use crate::sample::Sampler;
@@ -78,16 +77,20 @@ impl Sheet {
     }
 }
 
-/// Returns the poses of a source in the baked scene. A clip with root motion stays on its spot, as the baked one does.
-fn poses(model: &PreviewModel, clip: usize, motion: &Arc<SourceMotion>, times: &[f64]) -> Poses {
+/// Returns the poses of a source in the baked scene, without the root motion that was taken out of the baked clip.
+fn poses(model: &PreviewModel, clip: usize, motion: &SourceMotion, times: &[f64]) -> Poses {
     let sampler = Sampler::new(&motion.skeleton, Some(&motion.clip));
-    let to_scene: DMat4 = model.source.root * motion.placed;
-    let hips = |time| to_scene.transform_point3(sampler.global(motion.hips, time).w_axis.truncate());
-    let (start, stays) = (hips(0.0), model.source.clips[clip].root.is_some());
+    let placed: DMat4 = model.source.root * motion.placed;
+    let info = &model.meta().clips[clip];
+    let displacement = info.root_motion.as_ref().map(|root| Displacement {
+        planar: root.planar,
+        keys: root.keys.to_vec(),
+        duration: info.duration,
+    });
     let pose = |&time: &f64| {
         let globals = sampler.globals(time);
-        let way = if stays { (hips(time) - start) * DVec3::new(1.0, 0.0, 1.0) } else { DVec3::ZERO };
-        let at = |node: usize| (to_scene.transform_point3(globals[node].w_axis.truncate()) - way).as_vec3();
+        let to_scene = displacement.as_ref().map_or(placed, |displacement| displacement.undone(time) * placed);
+        let at = |node: usize| to_scene.transform_point3(globals[node].w_axis.truncate()).as_vec3();
         motion.bones.iter().map(|bone| bone.map(at)).collect()
     };
     times.iter().map(pose).collect()

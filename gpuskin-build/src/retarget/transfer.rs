@@ -56,9 +56,11 @@ impl Sole {
     }
 }
 
-/// Pose of the target: local transforms that differ from the reference. `[node]`
+/// Pose of the target.
 pub(super) struct TargetPose {
+    /// Node-to-parent transforms. `[node]`
     pub(super) locals: Vec<Trs>,
+    /// Node-to-scene transforms. `[node]`
     globals: Vec<DMat4>,
 }
 
@@ -75,11 +77,7 @@ impl<'a> Transfer<'a> {
         // The reference poses may differ in the bend of the knees.
         let lift = scale * legs(source) - legs(target);
         let hips = target.at(HumanBone::Hips) + target.body.y_axis * lift;
-        let locals =
-            target.model.order.iter().fold(vec![Trs::IDENTITY; target.reference.len()], |mut locals, &node| {
-                locals[node] = reference_local(target, node);
-                locals
-            });
+        let locals = (0..target.reference.len()).map(|node| reference_local(target, node)).collect();
         let mut transfer = Self { source, target, turn, scale, pairs: Vec::new(), locals, hips };
         transfer.pair();
         transfer
@@ -271,16 +269,9 @@ impl<'a> Transfer<'a> {
 fn counterpart(source: &Rig, target: &Rig, bone: HumanBone) -> Option<HumanBone> {
     use HumanBone::{Chest, Spine, UpperChest};
     let has = |bone: &HumanBone| source.bones.get(*bone).is_some();
-    let is_highest = |bone: HumanBone, above: &[HumanBone]| {
-        above.iter().all(|bone| target.bones.get(*bone).is_none()) && target.bones.get(bone).is_some()
-    };
-    let highest = [UpperChest, Chest, Spine].into_iter().find(has);
-    match bone {
-        Spine if is_highest(Spine, &[Chest, UpperChest]) => highest,
-        Chest if is_highest(Chest, &[UpperChest]) => highest,
-        UpperChest => highest,
-        other => Some(other).filter(has),
-    }
+    let spine = [UpperChest, Chest, Spine];
+    let is_highest = spine.into_iter().find(|bone| target.bones.get(*bone).is_some()) == Some(bone);
+    if is_highest { spine.into_iter().find(has) } else { Some(bone).filter(has) }
 }
 
 /// Returns the local transform of a node in the reference pose.

@@ -148,6 +148,9 @@ fn tables_name_the_bones_that_names_do_not_tell() {
         manifest.models.remove(0)
     };
     let named = |bone: &str, node: &str| BoneEntry { bone: at(bone.into()), node: at(node.into()) };
+    let unused = soldier("", "humanoid = { left_hand = \"Hand.L\" }\n");
+    let warnings = import_text(folder.path(), &unused).warnings().join("\n");
+    assert!(warnings.contains("[model.humanoid] has no effect"), "{warnings}");
     let outcome = import_entry(folder.path(), &entry(vec![named("left_hnd", "Hand.L")]), Pixels::SizeOnly);
     let errors = outcome.errors().join("\n");
     assert!(errors.contains("a humanoid has no bone `left_hnd`"), "{errors}");

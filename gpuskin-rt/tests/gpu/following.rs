@@ -3,7 +3,7 @@
 
 use crate::common::model::{Pose, Random, TestClip, TestModel, plain};
 use crate::common::squares::{FLAT, RED, STILL, draw, map, renderer, shows, square_recipe};
-use crate::common::{BACKENDS, Gpu, compute, gpu, gpu_with, noop};
+use crate::common::{BACKENDS, Gpu, compute, eight_storage_buffers, gpu, gpu_with, noop};
 use crate::motion::motion;
 use glam::{DQuat, Quat, Vec3};
 use gpuskin_rt::internals::root_motion::Displacement;
@@ -52,10 +52,6 @@ fn travellers(encoding: Encoding) -> TestModel {
 /// Devices without compute, on which the CPU moves instances, then devices with compute.
 fn devices() -> impl Iterator<Item = Gpu> {
     BACKENDS.into_iter().filter_map(gpu).chain(BACKENDS.into_iter().filter_map(compute))
-}
-
-fn eight_storage_buffers() -> wgpu::Limits {
-    wgpu::Limits { max_storage_buffers_per_shader_stage: 8, ..wgpu::Limits::downlevel_defaults() }
 }
 
 fn prepare(gpu: &Gpu, renderer: &mut CrowdRenderer, time: f64) {
@@ -396,7 +392,7 @@ pub fn root_motion_has_motion_vectors() {
 
 /// Crowds that share their buffers in a batch.
 pub fn batched_crowds_follow_their_root_motion() {
-    let Some(gpu) = gpu_with(wgpu::Backends::VULKAN, eight_storage_buffers()) else { return };
+    let gpu = gpu_with(wgpu::Backends::VULKAN, eight_storage_buffers()).expect("the test's need");
     let mut renderer = renderer(&gpu);
     let mut models = [(); 3].map(|()| sliders(Encoding::LocalPacked).with_bounds());
     for (i, test) in models.iter_mut().enumerate() {

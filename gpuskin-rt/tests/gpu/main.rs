@@ -37,7 +37,7 @@ mod textures;
 mod variants;
 mod written;
 
-use common::{COMPUTE, GPU, VULKAN, WIDE_TARGETS};
+use common::{COMPUTE, EIGHT_BUFFERS, GPU, VULKAN, WIDE_TARGETS};
 use gpuskin_test_harness::{run, test};
 
 fn main() -> std::process::ExitCode {
@@ -151,7 +151,7 @@ fn main() -> std::process::ExitCode {
         test!(following::commands_continue_or_stop_root_motion, GPU),
         test!(following::pictures_show_root_motion, GPU),
         test!(following::root_motion_has_motion_vectors, GPU),
-        test!(following::batched_crowds_follow_their_root_motion, VULKAN),
+        test!(following::batched_crowds_follow_their_root_motion, EIGHT_BUFFERS),
         test!(following::models_without_root_motion_stand),
         test!(following::odd_root_motion_stays_finite, GPU),
         test!(moving::a_week_of_commands_stays_within_a_millimetre, GPU),

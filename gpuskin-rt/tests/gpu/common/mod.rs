@@ -52,6 +52,15 @@ pub fn wide_targets() -> wgpu::Limits {
     wgpu::Limits { max_color_attachment_bytes_per_sample: 64, ..wgpu::Limits::downlevel_defaults() }
 }
 
+/// Need of a Vulkan device with [`eight_storage_buffers`].
+pub const EIGHT_BUFFERS: Need =
+    device!([wgpu::Backends::VULKAN], eight_storage_buffers, "no Vulkan device with eight storage buffers per stage");
+
+/// Limits of a device with compute shaders that binds eight storage buffers per shader stage, which batches need.
+pub fn eight_storage_buffers() -> wgpu::Limits {
+    wgpu::Limits { max_storage_buffers_per_shader_stage: 8, ..wgpu::Limits::downlevel_defaults() }
+}
+
 /// Backends that the tests run on, one at a time.
 pub const BACKENDS: [wgpu::Backends; 2] = [wgpu::Backends::VULKAN, wgpu::Backends::GL];
 
