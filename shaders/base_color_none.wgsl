@@ -7,7 +7,12 @@ struct DepthVaryings {
 }
 
 fn depth_varyings_of(position: vec4<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> DepthVaryings {
-    return DepthVaryings(position, skinned.uv, skinned.color.a);
+    var varyings: DepthVaryings;
+    varyings.position = position;
+    varyings.uv = skinned.uv;
+    varyings.alpha = skinned.color.a;
+    pass_depth_material(&varyings, input);
+    return varyings;
 }
 
 fn base_color_texel(varyings: Varyings) -> vec4<f32> {

@@ -1,8 +1,5 @@
 // Base colour texture that all instances share.
 
-@group(2) @binding(1) var base_color_texture: texture_2d<f32>;
-@group(2) @binding(2) var base_color_sampler: sampler;
-
 struct DepthVaryings {
     @invariant @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,
@@ -10,13 +7,18 @@ struct DepthVaryings {
 }
 
 fn depth_varyings_of(position: vec4<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> DepthVaryings {
-    return DepthVaryings(position, skinned.uv, skinned.color.a);
+    var varyings: DepthVaryings;
+    varyings.position = position;
+    varyings.uv = skinned.uv;
+    varyings.alpha = skinned.color.a;
+    pass_depth_material(&varyings, input);
+    return varyings;
 }
 
 fn base_color_texel(varyings: Varyings) -> vec4<f32> {
-    return textureSample(base_color_texture, base_color_sampler, varyings.uv);
+    return base_color_sampled(varyings.uv);
 }
 
 fn depth_base_color_texel(varyings: DepthVaryings) -> vec4<f32> {
-    return textureSample(base_color_texture, base_color_sampler, varyings.uv);
+    return base_color_sampled(varyings.uv);
 }

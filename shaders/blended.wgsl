@@ -8,6 +8,7 @@ const LEAST_SHADOW_ALPHA = 0.5;
 // By the vertex shader of the colour, so that depths are equal.
 @fragment
 fn fragment_cover(varyings: Varyings) {
+    select_material(varyings);
     if (material.base_color.a * base_color_texel(varyings).a * varyings.color.a < LEAST_VISIBLE_ALPHA) {
         discard;
     }
@@ -15,6 +16,7 @@ fn fragment_cover(varyings: Varyings) {
 
 @fragment
 fn fragment_shadow(varyings: DepthVaryings) {
+    select_depth_material(varyings);
     if (material.base_color.a * depth_base_color_texel(varyings).a * varyings.alpha < LEAST_SHADOW_ALPHA) {
         discard;
     }

@@ -24,9 +24,6 @@ struct Scene {
 
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<uniform> scene: Scene;
-@group(2) @binding(0) var<uniform> material: Material;
-@group(2) @binding(3) var emissive_texture: texture_2d<f32>;
-@group(2) @binding(4) var emissive_sampler: sampler;
 
 // Flat shading: each triangle has one normal, from the positions of its corners.
 override flat_triangles: bool = false;
@@ -46,7 +43,7 @@ fn base_color(varyings: Varyings) -> vec4<f32> {
 
 // Emissive factor * texture.
 fn emitted(varyings: Varyings) -> vec3<f32> {
-    return textureSample(emissive_texture, emissive_sampler, varyings.uv).rgb * material.emissive;
+    return emissive_sampled(varyings.uv).rgb * material.emissive;
 }
 
 // Unit normal on the visible side.
@@ -67,16 +64,19 @@ fn shade(color: vec4<f32>, normal: vec3<f32>) -> vec4<f32> {
 
 @fragment
 fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    select_material(varyings);
     return shade(base_color(varyings), seen_normal(varyings, front));
 }
 
 @fragment
 fn fragment_emissive(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    select_material(varyings);
     return shade(base_color(varyings), seen_normal(varyings, front)) + vec4<f32>(emitted(varyings), 0.0);
 }
 
 @fragment
 fn fragment_masked(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    select_material(varyings);
     let color = base_color(varyings);
     // Before the discard: neighbouring pixels need this one for their derivatives.
     let normal = seen_normal(varyings, front);
@@ -88,6 +88,7 @@ fn fragment_masked(varyings: Varyings, @builtin(front_facing) front: bool) -> @l
 
 @fragment
 fn fragment_masked_emissive(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    select_material(varyings);
     let color = base_color(varyings);
     // Before the discard: neighbouring pixels need this one for their derivatives.
     let light = emitted(varyings);
@@ -100,11 +101,13 @@ fn fragment_masked_emissive(varyings: Varyings, @builtin(front_facing) front: bo
 
 @fragment
 fn fragment_unlit(varyings: Varyings) -> @location(0) vec4<f32> {
+    select_material(varyings);
     return base_color(varyings);
 }
 
 @fragment
 fn fragment_masked_unlit(varyings: Varyings) -> @location(0) vec4<f32> {
+    select_material(varyings);
     let color = base_color(varyings);
     if (color.a < material.alpha_cutoff) {
         discard;
@@ -121,6 +124,7 @@ fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
 
 @fragment
 fn fragment_depth_masked(varyings: DepthVaryings) {
+    select_depth_material(varyings);
     let texel = depth_base_color_texel(varyings);
     if (texel.a * material.base_color.a * varyings.alpha < material.alpha_cutoff) {
         discard;

@@ -18,5 +18,12 @@ struct Varyings {
 }
 
 fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> Varyings {
-    return Varyings(position, skinned.uv, normal, skinned.color, gpuskin_variant_of(input));
+    var varyings: Varyings;
+    varyings.position = position;
+    varyings.uv = skinned.uv;
+    varyings.normal = normal;
+    varyings.color = skinned.color;
+    varyings.variant = gpuskin_variant_of(input);
+    pass_material(&varyings, input);
+    return varyings;
 }

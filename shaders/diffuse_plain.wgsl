@@ -16,5 +16,11 @@ struct Varyings {
 }
 
 fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> Varyings {
-    return Varyings(position, skinned.uv, normal, skinned.color);
+    var varyings: Varyings;
+    varyings.position = position;
+    varyings.uv = skinned.uv;
+    varyings.normal = normal;
+    varyings.color = skinned.color;
+    pass_material(&varyings, input);
+    return varyings;
 }

@@ -9,7 +9,7 @@ fn gpuskin_entry(input: GpuskinInput) -> vec2<u32> {
 // Transform of the drawn instance; called before all other functions, because it selects the crowd. The
 // pose is in the palette: what the instance plays is zero.
 fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance {
-    gpuskin_model = gpuskin_crowds[gpuskin_draws[input.drawn >> 16u].y];
+    gpuskin_model = gpuskin_crowds[gpuskin_draws[input.drawn >> 16u].y & 0xffffu];
     let at = (gpuskin_model.first_instance + gpuskin_entry(input).y) * 2u;
     var instance: GpuskinInstance;
     let rotation = gpuskin_unpack_rotation(gpuskin_places[at + 1u].xy);
@@ -20,4 +20,9 @@ fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
     let number = gpuskin_model.first_instance + gpuskin_entry(input).y;
     let custom = gpuskin_playbacks[number * 3u + 2u].zw;
     return gpuskin_appearance(vec4<u32>(gpuskin_places[number * 2u + 1u].zw, custom));
+}
+
+// Number of the material in the table of the draw.
+fn gpuskin_material_of(input: GpuskinInput) -> u32 {
+    return gpuskin_draws[input.drawn >> 16u].y >> 16u;
 }

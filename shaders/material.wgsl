@@ -1,7 +1,5 @@
 // Material of the renderer in the metallic-roughness model, and its depth pass. The model is group 1.
 
-@group(2) @binding(0) var<uniform> material: Material;
-
 @vertex
 fn vertex(input: GpuskinInput) -> Varyings {
     let skinned = gpuskin_skin_vertex(input, gpuskin_scene.time);
@@ -12,6 +10,7 @@ fn vertex(input: GpuskinInput) -> Varyings {
     varyings.from_eye = skinned.position - gpuskin_view.eye;
     set_directions(&varyings, skinned);
     set_variant(&varyings, input);
+    pass_material(&varyings, input);
     return varyings;
 }
 
@@ -25,6 +24,7 @@ fn vertex_depth(input: GpuskinInput) -> DepthVaryings {
 
 @fragment
 fn fragment_depth_masked(varyings: DepthVaryings) {
+    select_depth_material(varyings);
     let color = material.base_color * depth_base_color_texel(varyings);
     if (color.a * varyings.alpha < material.alpha_cutoff) {
         discard;

@@ -2,6 +2,7 @@
 
 @fragment
 fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    select_material(varyings);
     let color = material.base_color * base_color_texel(varyings) * varyings.color;
     let orm = orm_texel(varyings.uv);
     var point: SurfacePoint;

@@ -3,6 +3,7 @@
 
 @fragment
 fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
+    select_material(varyings);
     let color = material.base_color * base_color_texel(varyings) * varyings.color;
     discard_masked(color.a);
     let position = gpuskin_view.eye + varyings.from_eye;

@@ -1,5 +1,6 @@
 //! Shader source as text: assembles WGSL modules for a model's variant.
 
+mod binding_table;
 mod bindings;
 mod interface;
 #[cfg(feature = "wgpu")]
@@ -126,7 +127,7 @@ fn text(variant: Variant, group: u32, instances: InstanceSource) -> String {
         text.push('\n');
         text.push_str(match instances {
             InstanceSource::Field => include_str!("../shaders/variant_field.wgsl"),
-            InstanceSource::Batch => include_str!("../shaders/variant_batch.wgsl"),
+            InstanceSource::Batch { .. } => include_str!("../shaders/variant_batch.wgsl"),
             _ if variant.encoding.needs_compute() => include_str!("../shaders/variant_list.wgsl"),
             _ => include_str!("../shaders/variant_attributes.wgsl"),
         });
@@ -146,12 +147,13 @@ fn drawn_text(variant: Variant, instances: InstanceSource, layers: bool) -> Stri
     text
 }
 
-/// Returns the module with the base colour texture of a surface.
-fn base_color(layers: bool) -> &'static str {
-    match layers {
+/// Returns the base colour texture of a surface.
+fn base_color(layers: bool, instances: InstanceSource) -> String {
+    let module = match layers {
         true => include_str!("../shaders/base_color_layers.wgsl"),
         false => include_str!("../shaders/base_color_plain.wgsl"),
-    }
+    };
+    module.to_owned() + &binding_table::texture("base_color", 1, layers, instances)
 }
 
 /// Returns all functions except `gpuskin_variant_of`.
@@ -180,7 +182,11 @@ pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool) -
         false => include_str!("../shaders/diffuse_plain.wgsl"),
     };
     let own = drawn_text(variant, instances, layers);
-    [&own, interface, base_color(layers), include_str!("../shaders/crowd.wgsl")].join("\n")
+    let base = base_color(layers, instances);
+    // The layout of a surface that emits no light lacks the binding; no entry point for it reads the texture.
+    let emissive = binding_table::texture("emissive", 3, false, instances);
+    let text = [&own, interface, &base, &emissive, include_str!("../shaders/crowd.wgsl")].join("\n");
+    binding_table::with_constants(text, layers, instances)
 }
 
 /// Returns a shader of the renderer with entry points for blended surfaces.

@@ -30,7 +30,7 @@ struct Check {
 }
 
 /// All checks. The tests come last, so that their closing lines close the log.
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 15] = [
     Check { name: "format", command: format, fast: true, lacks: nothing },
     Check { name: "clippy", command: clippy, fast: true, lacks: nothing },
     Check { name: "clippy-without-wgpu", command: clippy_without_wgpu, fast: true, lacks: nothing },
@@ -43,6 +43,7 @@ const CHECKS: [Check; 14] = [
     Check { name: "new-game", command: new_game, fast: false, lacks: nothing },
     Check { name: "web-check", command: web_check, fast: false, lacks: no_web_target },
     Check { name: "browser", command: browser, fast: false, lacks: web::lacks_for_test },
+    Check { name: "material-tables", command: material_tables, fast: false, lacks: no_swiftshader },
     Check { name: "bevy", command: bevy_plugin, fast: false, lacks: bevy::lacks },
     Check { name: "tests", command: tests, fast: false, lacks: nothing },
 ];
@@ -210,6 +211,22 @@ fn web_check() -> Command {
 /// Runs the page in Chromium. A command of its own, because the page is served meanwhile.
 fn browser() -> Command {
     cargo(["run", "--quiet", "--package", "xtask", "--", "web-test"])
+}
+
+/// Vulkan driver within Debian's chromium.
+const SWIFTSHADER: &str = "/usr/lib/chromium/vk_swiftshader_icd.json";
+
+/// Tests tables of textures on SwiftShader: Debian 12's lavapipe has none.
+fn material_tables() -> Command {
+    let mut command = with_common("test", &["--test", "gpu", "material_tables"]);
+    command.env("VK_DRIVER_FILES", SWIFTSHADER).env("GPUSKIN_REQUIRE_TEXTURE_TABLES", "1");
+    command
+}
+
+/// Returns how to install SwiftShader, if it is missing.
+fn no_swiftshader() -> Option<String> {
+    let found = std::path::Path::new(SWIFTSHADER).exists();
+    (!found).then(|| format!("{SWIFTSHADER} is missing; on Debian: apt-get install chromium"))
 }
 
 /// Checks the Bevy plugin. Several commands of a later toolchain, hence a command of this program.

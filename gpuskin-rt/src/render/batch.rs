@@ -164,7 +164,7 @@ impl Batch {
             changes: Arc::default(),
         };
         let words = copy_words((device, encoder), members, &mut crowds);
-        let plan = DrawPlan::new((device, encoder), members, &crowds);
+        let plan = DrawPlan::new((device, encoder), layouts, members, &crowds);
         let draws = [&of_set[..], &plan.of_set];
         let contents = BatchContents { frame: &frame, sets, words, bounds: &bounds, draws, order: &plan.order };
         let passes = BatchPasses::new(gpu, views, pipelines, &crowds, contents, &instances);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::batch_materials::{RunMaterials, SamplerSets};
 use super::batch_members::{Member, SharedInstances};
 use super::batch_passes::BatchPasses;
 use super::geometry::Geometry;
@@ -28,7 +29,8 @@ pub(crate) struct DrawPlan {
     groups: Vec<DrawGroup>,
     /// Arguments of the draws of a set, in drawing order.
     pub(crate) of_set: Vec<u32>,
-    /// Per draw, in drawing order: first entry of its list in the set, and number of its crowd.
+    /// Per draw, in drawing order: first entry of its list in the set; number of its crowd, and of its material in
+    /// the run's table in the upper half.
     draws: Vec<[u32; 2]>,
     /// Place in the drawing order of each draw `[crowd][part][lod]`.
     pub(crate) order: Vec<u32>,
@@ -46,11 +48,10 @@ struct DrawGroup {
     draws: DrawRange,
 }
 
-/// Draws of a group that share a material.
+/// Draws of a group that share a bind group of materials.
 #[derive(Debug)]
 struct MaterialRun {
-    model: Arc<GpuModel>,
-    material: u32,
+    materials: RunMaterials,
     draws: DrawRange,
 }
 
@@ -79,20 +80,54 @@ struct Part<'a, 'm> {
     group: usize,
     crowd: usize,
     number: usize,
+    /// Number of the samplers of its material; 0 without tables of materials.
+    samplers: usize,
     material: u32,
     member: &'a Member<'m>,
+}
+
+/// Run that parts are added to.
+struct OpenRun<'a> {
+    group: usize,
+    samplers: usize,
+    materials: Vec<(&'a Arc<GpuModel>, u32)>,
+    draws: DrawRange,
+}
+
+impl<'a> OpenRun<'a> {
+    /// Adds draws of a part, and returns the number of its material in the run; `None` if the part needs another run.
+    /// `len`: most materials of a run.
+    fn add(&mut self, part: &Part<'a, '_>, len: usize, draws: u32) -> Option<u32> {
+        if (self.group, self.samplers) != (part.group, part.samplers) {
+            return None;
+        }
+        let is_same = |(model, material): &(&Arc<GpuModel>, u32)| {
+            Arc::ptr_eq(model, part.member.model) && *material == part.material
+        };
+        // Materials of a crowd follow each other; crowds of one model may not.
+        let number = self.materials.iter().rposition(is_same).or_else(|| {
+            (self.materials.len() < len).then(|| {
+                self.materials.push((part.member.model, part.material));
+                self.materials.len() - 1
+            })
+        })?;
+        self.draws.count += draws;
+        Some(number as u32)
+    }
 }
 
 impl DrawPlan {
     /// Orders the parts of all crowds, and copies their meshes into common buffers.
     pub(crate) fn new(
-        gpu: (&wgpu::Device, &mut wgpu::CommandEncoder),
+        (device, encoder): (&wgpu::Device, &mut wgpu::CommandEncoder),
+        layouts: &Layouts,
         members: &[Member<'_>],
         crowds: &[BatchedCrowd],
     ) -> Self {
-        let meshes = Meshes::new(gpu, members);
+        let meshes = Meshes::new((device, &mut *encoder), members);
         let mut groups: Vec<DrawGroup> = Vec::new();
         let mut numbers: HashMap<(*const Pipelines, bool), usize> = HashMap::new();
+        let mut sampler_sets = SamplerSets::default();
         let mut parts = Vec::new();
         for (crowd, member) in members.iter().enumerate() {
             let geometry = &member.model.geometry;
@@ -109,38 +144,48 @@ impl DrawPlan {
                     });
                     groups.len() - 1
                 });
-                parts.push(Part { group, crowd, number, material: part.material, member });
+                let samplers = match pipelines.has_tables() {
+                    true => sampler_sets.number(member.model.materials.sampled(part.material)),
+                    false => 0,
+                };
+                parts.push(Part { group, crowd, number, samplers, material: part.material, member });
             }
         }
-        parts.sort_by_key(|part| (part.group, part.crowd, part.material));
+        parts.sort_by_key(|part| (part.group, part.samplers, part.crowd, part.material));
 
         let count = crowds.iter().map(|crowd| (crowd.culling.parts * crowd.culling.lods) as usize).sum();
         let (mut of_set, mut draws, mut order) = (Vec::new(), Vec::new(), vec![0; count]);
+        let mut runs: Vec<OpenRun<'_>> = Vec::new();
         for part in &parts {
             let (crowd, geometry) = (&crowds[part.crowd], &part.member.model.geometry);
             let place = meshes.places[&core::ptr::from_ref(geometry)];
+            let len = layouts.table_len.filter(|_| groups[part.group].pipelines.has_tables());
+            let len = len.map_or(1, |len| len.get() as usize);
             let first = draws.len() as u32;
+            let material = runs.last_mut().and_then(|run| run.add(part, len, crowd.culling.lods));
+            let material = material.unwrap_or_else(|| {
+                runs.push(OpenRun {
+                    group: part.group,
+                    samplers: part.samplers,
+                    materials: vec![(part.member.model, part.material)],
+                    draws: DrawRange { first, count: crowd.culling.lods },
+                });
+                0
+            });
             for lod in 0..crowd.culling.lods as usize {
                 let range = &geometry.lods[lod][part.number];
                 let entry = crowd.lists_at / (ENTRY_BYTES / 4) as u32 + lod as u32 * crowd.culling.capacity;
                 let number = draws.len() as u32;
                 order[crowd.draws_at as usize + part.number * crowd.culling.lods as usize + lod] = number;
-                draws.push([entry, part.crowd as u32]);
+                draws.push([entry, part.crowd as u32 | material << 16]);
                 let first_index = place.first_index + (range.first_index - geometry.first_index());
                 of_set.extend([range.index_count, 0, first_index, place.base_vertex, number << 16]);
             }
-            let runs = &mut groups[part.group].runs;
-            let count = draws.len() as u32 - first;
-            match runs.last_mut() {
-                Some(run) if Arc::ptr_eq(&run.model, part.member.model) && run.material == part.material => {
-                    run.draws.count += count;
-                }
-                _ => {
-                    let (model, material) = (part.member.model.clone(), part.material);
-                    let draws = DrawRange { first, count };
-                    runs.push(MaterialRun { model, material, draws });
-                }
-            }
+        }
+        for OpenRun { group, materials, draws, .. } in runs {
+            let group = &mut groups[group];
+            let materials = RunMaterials::new((device, encoder), layouts, &group.pipelines, &materials);
+            group.runs.push(MaterialRun { materials, draws });
         }
         for group in &mut groups {
             group.draws.first = group.runs.first().map_or(0, |run| run.draws.first);
@@ -228,12 +273,12 @@ impl BatchDraws {
             pass.set_index_buffer(group.indices.slice(..), group.index_format);
             if group.pipelines.reads_material(kind) {
                 for run in &group.runs {
-                    pass.set_bind_group(2, run.model.materials.get(run.material), &[]);
+                    pass.set_bind_group(2, run.materials.bind_group(), &[]);
                     draw(pass, run.draws);
                 }
             } else {
                 // The layout wants a material; no shader reads it.
-                pass.set_bind_group(2, first.model.materials.get(first.material), &[]);
+                pass.set_bind_group(2, first.materials.bind_group(), &[]);
                 draw(pass, group.draws);
             }
         }

@@ -82,7 +82,8 @@ impl Batching {
     ) {
         let mut member = |(crowd, (capacity, reach)): &(Arc<CrowdCore>, Needs)| {
             let variant = Variant { previous_transforms: false, ..crowd.model.geometry.variant };
-            let of = |surface: &Surface| pipelines.get(layouts, (variant, InstanceSource::Batch), *surface);
+            let source = InstanceSource::Batch { table: layouts.table_len.is_some() };
+            let of = |surface: &Surface| pipelines.get(layouts, (variant, source), *surface);
             let pipelines = crowd.model.surfaces.iter().map(of).collect();
             (pipelines, *capacity, *reach)
         };

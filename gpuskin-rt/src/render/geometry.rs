@@ -390,6 +390,17 @@ impl Geometry {
         })
     }
 
+    /// Copies the first bytes of the constants of a material.
+    pub(crate) fn copy_material(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        index: u32,
+        (to, at, bytes): (&wgpu::Buffer, u64, u64),
+    ) {
+        let from = self.mesh.materials + u64::from(index) * self.mesh.material_stride;
+        encoder.copy_buffer_to_buffer(&self.mesh.buffer, from, to, at, bytes);
+    }
+
     /// Vertices, as a vertex buffer.
     pub(crate) fn vertices(&self) -> wgpu::BufferSlice<'_> {
         self.mesh.buffer.slice(self.mesh.vertices.clone())

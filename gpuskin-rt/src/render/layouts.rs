@@ -12,6 +12,7 @@ use crate::shader::{
     MODEL_BINDING, MODEL_BYTES, MORPHS_BINDING, MorphUse, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES,
     PLAYBACK_LOCATION, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
 };
+use core::num::NonZeroU32;
 use std::sync::OnceLock;
 
 /// Bind group layouts that all models of a renderer share.
@@ -38,6 +39,25 @@ pub(crate) struct Layouts {
     device: wgpu::Device,
     /// Layouts for materials, by the index of their textures' set. Created on first use.
     material: [OnceLock<wgpu::BindGroupLayout>; TextureSet::COUNT],
+    /// Layouts for tables of materials, by the same index. Created on first use.
+    table: [OnceLock<wgpu::BindGroupLayout>; TextureSet::COUNT],
+    /// Greatest number of materials in a table; `None` if the device cannot index tables of textures.
+    pub(crate) table_len: Option<NonZeroU32>,
+}
+
+/// Features with which materials of many models are in one bind group.
+pub(crate) const MATERIAL_TABLES: wgpu::Features = wgpu::Features::TEXTURE_BINDING_ARRAY
+    .union(wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING)
+    .union(wgpu::Features::PARTIALLY_BOUND_BINDING_ARRAY);
+/// Greatest number of materials in a table. More are in several tables.
+const MAX_TABLE: u32 = 1024;
+
+/// Returns how many materials a table may have on a device; `None` if it cannot index tables, or if they would be too
+/// small to be of use.
+fn table_len(device: &wgpu::Device) -> Option<NonZeroU32> {
+    let able = device.features().contains(MATERIAL_TABLES);
+    let elements = device.limits().max_binding_array_elements_per_shader_stage / TextureSet::ALL.len() as u32;
+    NonZeroU32::new(elements.min(MAX_TABLE)).filter(|len| able && len.get() >= 16)
 }
 
 impl Layouts {
@@ -58,6 +78,8 @@ impl Layouts {
             batch: OnceLock::new(),
             device: device.clone(),
             material: core::array::from_fn(|_| OnceLock::new()),
+            table: core::array::from_fn(|_| OnceLock::new()),
+            table_len: table_len(device),
         }
     }
 
@@ -112,20 +134,29 @@ impl Layouts {
 
     /// Layout of a material: constants, and a view and a sampler per texture.
     pub(crate) fn material(&self, textures: TextureSet) -> &wgpu::BindGroupLayout {
-        self.material[textures.index()].get_or_init(|| {
-            let fragment = wgpu::ShaderStages::FRAGMENT;
-            let mut entries = vec![entry(0, fragment, uniform(0, false))];
-            for texture in TextureSet::ALL.into_iter().filter(|texture| textures.has(*texture)) {
-                let binding = texture.binding();
-                let layered = texture == TextureSet::BASE_COLOR && textures.has(TextureSet::LAYERS);
-                let view = if layered { FILTERED_LAYERS } else { FILTERED };
-                entries.extend([entry(binding, fragment, view), entry(binding + 1, fragment, FILTERING)]);
-            }
-            self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: Some("gpuskin material"),
-                entries: &entries,
-            })
-        })
+        self.material[textures.index()].get_or_init(|| self.material_layout("gpuskin material", textures, None))
+    }
+
+    /// Layout of a table of materials with the same samplers: constants, and views and a sampler per texture.
+    pub(crate) fn table(&self, textures: TextureSet) -> &wgpu::BindGroupLayout {
+        self.table[textures.index()]
+            .get_or_init(|| self.material_layout("gpuskin table of materials", textures, self.table_len))
+    }
+
+    /// `count`: number of materials in a table.
+    fn material_layout(&self, label: &str, textures: TextureSet, count: Option<NonZeroU32>) -> wgpu::BindGroupLayout {
+        let fragment = wgpu::ShaderStages::FRAGMENT;
+        // A bind group with arrays cannot have uniform buffers.
+        let constants = if count.is_some() { storage(true, false) } else { uniform(0, false) };
+        let mut entries = vec![entry(0, fragment, constants)];
+        for texture in TextureSet::ALL.into_iter().filter(|texture| textures.has(*texture)) {
+            let binding = texture.binding();
+            let layered = texture == TextureSet::BASE_COLOR && textures.has(TextureSet::LAYERS);
+            let view = if layered { FILTERED_LAYERS } else { FILTERED };
+            entries.push(wgpu::BindGroupLayoutEntry { count, ..entry(binding, fragment, view) });
+            entries.push(entry(binding + 1, fragment, FILTERING));
+        }
+        self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
     }
 
     /// Layout of a model with a field; `None` if the model's poses are not in a texture.
@@ -153,13 +184,14 @@ impl Layouts {
     ) -> [wgpu::PipelineLayout; 2] {
         let model = match instances {
             InstanceSource::Field => self.field(variant).unwrap_or_else(|| self.model(variant)),
-            InstanceSource::Batch => self.batch(),
+            InstanceSource::Batch { .. } => self.batch(),
             InstanceSource::Records | InstanceSource::Added | InstanceSource::Cached => self.model(variant),
         };
+        let material = if instances.has_table() { self.table(textures) } else { self.material(textures) };
         let of_view = |view| {
             self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some("gpuskin"),
-                bind_group_layouts: &[Some(view), Some(model), Some(self.material(textures))],
+                bind_group_layouts: &[Some(view), Some(model), Some(material)],
                 immediate_size: 0,
             })
         };

@@ -62,6 +62,19 @@ fn variant_layers(material: &Material) -> VariantLayers {
     layers
 }
 
+/// Bytes of the constants of a material, up to the last member that a surface with these properties reads. A multiple of
+/// 16: the stride in an array.
+pub(crate) fn constants_size(full: bool, layered: bool, clearcoat: bool, specular: bool) -> usize {
+    match full {
+        true if layered => size_of::<FullMaterialUniform>(),
+        false if layered => size_of::<MaterialUniform>(),
+        true if clearcoat => offset_of!(FullMaterialUniform, layers),
+        true if specular => offset_of!(FullMaterialUniform, clearcoat),
+        true => offset_of!(FullMaterialUniform, specular),
+        false => offset_of!(MaterialUniform, layers),
+    }
+}
+
 /// Constants of all materials of a model, laid out as in its buffer.
 #[derive(Debug)]
 pub(crate) struct MaterialConstants {
@@ -79,14 +92,8 @@ impl MaterialConstants {
     pub(crate) fn of(device: &wgpu::Device, meta: &Metadata, full: bool) -> Self {
         let alignment = device.limits().min_uniform_buffer_offset_alignment.max(1) as usize;
         let layered = meta.materials.iter().any(Material::has_layers);
-        let size = match full {
-            true if layered => size_of::<FullMaterialUniform>(),
-            false if layered => size_of::<MaterialUniform>(),
-            true if meta.materials.iter().any(Material::has_clearcoat) => offset_of!(FullMaterialUniform, layers),
-            true if meta.materials.iter().any(Material::has_specular) => offset_of!(FullMaterialUniform, clearcoat),
-            true => offset_of!(FullMaterialUniform, specular),
-            false => offset_of!(MaterialUniform, layers),
-        };
+        let any = |has: fn(&Material) -> bool| meta.materials.iter().any(has);
+        let size = constants_size(full, layered, any(Material::has_clearcoat), any(Material::has_specular));
         let stride = size.next_multiple_of(alignment);
         let mut bytes = vec![0; stride * meta.materials.len()];
         for (material, bytes) in meta.materials.iter().zip(bytes.chunks_exact_mut(stride)) {

@@ -73,6 +73,11 @@ impl Materials {
         self.groups.get_or_init(|| self.sampled.iter().enumerate().map(group).collect());
     }
 
+    /// Returns the textures of a material that the renderer samples, in the order of their bindings.
+    pub(crate) fn sampled(&self, material: u32) -> &[(TextureSet, SampledTexture)] {
+        self.sampled.get(material as usize).map_or(&[], |set| &set.textures)
+    }
+
     /// Returns the bind group of a material; `None` before [`Self::bind`].
     pub(crate) fn get(&self, material: u32) -> Option<&wgpu::BindGroup> {
         self.groups.get()?.get(material as usize)

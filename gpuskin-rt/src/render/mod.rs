@@ -45,6 +45,7 @@ mod attach;
 mod attachments;
 mod batch;
 mod batch_draws;
+mod batch_materials;
 mod batch_members;
 mod batch_passes;
 mod batching;

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
+use super::material::constants_size;
 use super::shading::LightingFeatures;
 use super::shadows::SHADOW_FORMAT;
 use super::surface::{LightResponse, Surface};
@@ -74,6 +75,22 @@ impl Pipelines {
             PassKind::Blend => self.recipe.surface.blended,
             PassKind::Shadow => true,
         }
+    }
+
+    /// Textures that the surface samples.
+    pub(crate) fn textures(&self) -> TextureSet {
+        self.recipe.surface.textures
+    }
+
+    /// Bytes of the constants of a material that the shaders read.
+    pub(crate) fn constants_size(&self) -> usize {
+        let Surface { clearcoat, specular, textures, .. } = self.recipe.surface;
+        constants_size(self.recipe.is_full(), textures.has(TextureSet::LAYERS), clearcoat, specular)
+    }
+
+    /// Whether materials are in tables.
+    pub(crate) fn has_tables(&self) -> bool {
+        self.recipe.instances.has_table()
     }
 
     /// Whether a shader reads the material.

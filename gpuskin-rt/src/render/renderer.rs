@@ -15,7 +15,7 @@ use super::field_core::FieldCore;
 use super::geometry::PoseMemory;
 use super::gpu::{Gpu, guarded};
 use super::gpu_model::GpuModel;
-use super::layouts::Layouts;
+use super::layouts::{Layouts, MATERIAL_TABLES};
 use super::lit::Lit;
 use super::motions::MotionPipelines;
 use super::occlusion::Occlusion;
@@ -510,8 +510,9 @@ impl CrowdRenderer {
 
     /// wgpu features worth requesting where the adapter has them; none is required. With them, a
     /// device reads the block-compressed textures of models, which take a quarter of the memory,
-    /// one call per part draws all levels of detail of a crowd, and the CPU does not check each draw of
-    /// crowds that share their draws.
+    /// one call per part draws all levels of detail of a crowd, and of crowds that share their draws, the CPU
+    /// neither checks each draw nor binds each material. For the latter, the device also needs the adapter's
+    /// `max_binding_array_elements_per_shader_stage`; wgpu's default is 0.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{wgpu, CrowdRenderer};
@@ -519,12 +520,14 @@ impl CrowdRenderer {
     /// adapter
     ///     .request_device(&wgpu::DeviceDescriptor {
     ///         required_features: adapter.features() & CrowdRenderer::OPTIONAL_FEATURES,
+    ///         required_limits: adapter.limits(),
     ///         ..Default::default()
     ///     })
     ///     .await
     /// # }
     /// ```
-    pub const OPTIONAL_FEATURES: wgpu::Features = textures::FEATURES.union(DRAW_LODS_AT_ONCE).union(COUNTED_DRAWS);
+    pub const OPTIONAL_FEATURES: wgpu::Features =
+        textures::FEATURES.union(DRAW_LODS_AT_ONCE).union(COUNTED_DRAWS).union(MATERIAL_TABLES);
 
     pub(crate) fn gpu(&self) -> Gpu<'_> {
         Gpu { device: &self.device, queue: &self.queue }

@@ -20,7 +20,7 @@ pub(super) fn interface(variant: Variant, group: u32, instances: InstanceSource)
         let _ = writeln!(text, "    @location({location}) words_{location}: vec4<u32>,");
     }
     if variant.encoding.needs_compute() {
-        if instances == InstanceSource::Batch {
+        if matches!(instances, InstanceSource::Batch { .. }) {
             let _ = write!(text, "{}", of_batch(group));
             return text;
         }
@@ -124,7 +124,7 @@ fn of_batch(group: u32) -> String {
          @group({group}) @binding({LIST_BINDING}) var<storage, read> gpuskin_list: array<vec2<u32>>;\n\
          // Playback records, three vectors per instance.\n\
          @group({group}) @binding({PLAYBACKS_BINDING}) var<storage, read> gpuskin_playbacks: array<vec4<u32>>;\n\
-         // Per draw: first entry of its list; number of its crowd.\n\
+         // Per draw: first entry of its list; number of its crowd, and of its material in the upper half.\n\
          @group({group}) @binding({DRAWS_BINDING}) var<storage, read> gpuskin_draws: array<vec2<u32>>;\n"
     )
 }

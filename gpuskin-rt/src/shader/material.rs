@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use super::{InstanceSource, Variant, base_color, drawn_text};
+use super::{InstanceSource, Variant, base_color, binding_table, drawn_text};
 use crate::lighting::ToneMapping;
 
 /// Textures of a material that its shader samples.
@@ -184,18 +184,18 @@ pub(crate) fn material(
     };
     let layers = surface.textures.has(TextureSet::LAYERS);
     let mut all = drawn_text(variant, instances, layers) + "\n" + &lighting(code, 0);
-    all.push_str(&interface(surface, directions, directions && mapped && variant.vertex.tangent));
+    all.push_str(&interface(surface, instances, directions, directions && mapped && variant.vertex.tangent));
     let constants = constants(surface);
     let base_color = match surface.textures.has(TextureSet::BASE_COLOR) {
-        true => base_color(layers),
-        false => include_str!("../../shaders/base_color_none.wgsl"),
+        true => base_color(layers, instances),
+        false => include_str!("../../shaders/base_color_none.wgsl").to_owned(),
     };
-    let parts = [&constants, base_color, include_str!("../../shaders/material.wgsl"), normals, masked];
+    let parts = [&constants, &base_color, include_str!("../../shaders/material.wgsl"), normals, masked];
     for module in parts.into_iter().chain(shade.iter().copied()) {
         all.push('\n');
         all.push_str(module);
     }
-    all
+    binding_table::with_constants(all, layers, instances)
 }
 
 /// Returns the constants of a material, in the layout of `FullMaterialUniform` in `render/material.rs`: up to the last member
@@ -219,7 +219,7 @@ fn constants(surface: SurfaceCode) -> String {
 }
 
 /// Returns what depends on the surface: interpolated values, texture bindings and functions that read them.
-fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
+fn interface(surface: SurfaceCode, instances: InstanceSource, normal: bool, tangent: bool) -> String {
     let mut text = String::from(
         "\nstruct Varyings {\n    @invariant @builtin(position) position: vec4<f32>,\n    \
          @location(0) uv: vec2<f32>,\n    @location(1) color: vec4<f32>,\n    \
@@ -247,15 +247,9 @@ fn interface(surface: SurfaceCode, normal: bool, tangent: bool) -> String {
     // The module of the base colour has the binding of its texture.
     let others = TextureSet::ALL.into_iter().filter(|texture| *texture != TextureSet::BASE_COLOR);
     for (texture, name) in others.zip(names).filter(|(t, _)| surface.textures.has(*t)) {
-        let binding = texture.binding();
-        let _ = write!(
-            text,
-            "@group(2) @binding({binding}) var {name}_texture: texture_2d<f32>;\n\
-             @group(2) @binding({}) var {name}_sampler: sampler;\n",
-            binding + 1
-        );
+        text.push_str(&binding_table::texture(name, texture.binding(), false, instances));
     }
-    let sampled = |name: &str| format!("textureSample({name}_texture, {name}_sampler, uv)");
+    let sampled = |name: &str| format!("{name}_sampled(uv)");
     let texel = |text: &mut String, name: &str, ty: &str, value: String| {
         let _ = write!(text, "\nfn {name}_texel(uv: vec2<f32>) -> {ty} {{\n    return {value};\n}}\n");
     };

@@ -24,7 +24,7 @@ pub(super) fn modules(variant: Variant, instances: InstanceSource) -> impl Itera
         InstanceSource::Field => {
             &[include_str!("../../shaders/field.wgsl"), include_str!("../../shaders/instance_field.wgsl")]
         }
-        InstanceSource::Batch => &[include_str!("../../shaders/instance_batch.wgsl")],
+        InstanceSource::Batch { .. } => &[include_str!("../../shaders/instance_batch.wgsl")],
         _ if variant.encoding.needs_compute() => &[include_str!("../../shaders/instance_list.wgsl")],
         _ => &[include_str!("../../shaders/instance_attributes.wgsl")],
     };
@@ -38,7 +38,7 @@ pub(super) fn modules(variant: Variant, instances: InstanceSource) -> impl Itera
         include_str!("../../shaders/instance.wgsl"),
         include_str!("../../shaders/appearance.wgsl"),
         match instances {
-            InstanceSource::Batch => include_str!("../../shaders/drawn_crowd.wgsl"),
+            InstanceSource::Batch { .. } => include_str!("../../shaders/drawn_crowd.wgsl"),
             _ => include_str!("../../shaders/model.wgsl"),
         },
         include_str!("../../shaders/skinned.wgsl"),
@@ -56,7 +56,7 @@ pub(super) fn modules(variant: Variant, instances: InstanceSource) -> impl Itera
 /// Modules that move vertices by morph targets.
 fn of_morphs(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     let has_morphs = match instances {
-        InstanceSource::Cached | InstanceSource::Batch => false,
+        InstanceSource::Cached | InstanceSource::Batch { .. } => false,
         InstanceSource::Records | InstanceSource::Added | InstanceSource::Field => variant.morphs == MorphUse::Applied,
     };
     if !has_morphs {
@@ -137,7 +137,7 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
         _ => include_str!("../../shaders/blend_bones.wgsl"),
     };
     let bones = match instances {
-        InstanceSource::Batch => &[include_str!("../../shaders/bone_batch.wgsl")],
+        InstanceSource::Batch { .. } => &[include_str!("../../shaders/bone_batch.wgsl")],
         _ if posed => POSED,
         _ => variant.encoding.info().wgsl,
     };

@@ -34,9 +34,12 @@ fn all() -> impl Iterator<Item = (String, String)> {
                     format!("cached crowd of {variant:?}"),
                     drawn(variant, InstanceSource::Cached, variant.model_variants),
                 );
-                let batched =
-                    (format!("batch of {variant:?}"), drawn(variant, InstanceSource::Batch, variant.model_variants));
-                [cached, batched, (format!("cache fill of {variant:?}"), cache::fill(variant))]
+                let batched = [false, true].map(|table| {
+                    let source = InstanceSource::Batch { table };
+                    (format!("{source:?} of {variant:?}"), drawn(variant, source, variant.model_variants))
+                });
+                let fill = (format!("cache fill of {variant:?}"), cache::fill(variant));
+                batched.into_iter().chain([cached, fill])
             },
         ))
         .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.has_vertex_index()).map(|variant| {
@@ -90,8 +93,11 @@ fn materials() -> impl Iterator<Item = (String, String)> {
         // Layers are those of base colours, and change nothing of other textures.
         let sets = sets.filter(|set| !set.has(TextureSet::LAYERS) || [65, 127].contains(&set.index()));
         sets.flat_map(move |textures| {
-            [(false, false, false), (true, false, false), (true, true, false), (true, false, true)].map(
-                |(masked, flat, unlit)| {
+            let batched = variant.encoding.needs_compute() && variant.morphs == MorphUse::None;
+            let sources = [Some(InstanceSource::Records), batched.then_some(InstanceSource::Batch { table: true })];
+            let kinds = [(false, false, false), (true, false, false), (true, true, false), (true, false, true)];
+            sources.into_iter().flatten().flat_map(move |instances| {
+                kinds.map(move |(masked, flat, unlit)| {
                     let emits = textures.has(TextureSet::EMISSIVE) || masked;
                     let clearcoat = !unlit && textures.has(TextureSet::CLEARCOAT);
                     let specular = !unlit && (textures.has(TextureSet::SPECULAR) || textures.has(TextureSet::ORM));
@@ -99,13 +105,12 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                     let tone_mapping = ToneMapping::Neutral;
                     let lights = if flat { 0 } else { 341 };
                     let code = LightingCode { shadows: true, fog: true, environment: !masked, lights, tone_mapping };
-                    let instances = InstanceSource::Records;
                     (
-                        format!("{surface:?} of {variant:?}"),
+                        format!("{surface:?} of {variant:?}, {instances:?}"),
                         material::material(variant, instances, surface, code, Default::default()),
                     )
-                },
-            )
+                })
+            })
         })
     };
     let first = Variant::all().next().into_iter().flat_map(|variant| {
@@ -145,7 +150,14 @@ fn befores() -> impl Iterator<Item = cull::PyramidSource> {
 
 fn parse(text: &str) -> (naga::Module, ModuleInfo) {
     let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
-    let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+    let capabilities = match text.starts_with(binding_table::ARRAYS) {
+        true => {
+            Capabilities::TEXTURE_AND_SAMPLER_BINDING_ARRAY
+                | Capabilities::TEXTURE_AND_SAMPLER_BINDING_ARRAY_NON_UNIFORM_INDEXING
+        }
+        false => Capabilities::empty(),
+    };
+    let info = Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
         .unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
     (module, info)
@@ -176,7 +188,8 @@ fn tint_accepts_every_variant() {
         println!("SKIPPED: tint cannot be run ({e}); GPUSKIN_REQUIRE_TINT=1 turns this into a failure");
         return;
     }
-    for (name, text) in all() {
+    // Browsers have no arrays of textures.
+    for (name, text) in all().filter(|(_, text)| !text.starts_with(binding_table::ARRAYS)) {
         let output = run(&text).unwrap();
         assert!(output.status.success(), "{name}\n{}\n{text}", String::from_utf8_lossy(&output.stderr));
     }
@@ -352,7 +365,7 @@ fn wgsl_structures_match_rust_layout() {
         assert_eq!(crowd, (13, size_of::<BatchedCrowd>()));
     }
     let palettes = Variant::all().find(|v| v.encoding.needs_compute()).unwrap();
-    let (drawn_batch, _) = parse(&drawn(palettes, InstanceSource::Batch, false));
+    let (drawn_batch, _) = parse(&drawn(palettes, InstanceSource::Batch { table: false }, false));
     let drawn_crowd = same_layout!(
         &drawn_batch,
         "GpuskinDrawnCrowd",

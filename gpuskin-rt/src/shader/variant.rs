@@ -85,7 +85,7 @@ impl Variant {
     pub(super) fn reads_number(self, instances: InstanceSource) -> bool {
         match instances {
             InstanceSource::Cached => true,
-            InstanceSource::Batch => false,
+            InstanceSource::Batch { .. } => false,
             InstanceSource::Records | InstanceSource::Added | InstanceSource::Field => self.has_vertex_index(),
         }
     }
@@ -191,13 +191,22 @@ pub(crate) enum InstanceSource {
     /// A formula.
     Field,
     /// Instance records of all crowds of a batch.
-    Batch,
+    #[cfg_attr(not(feature = "wgpu"), allow(dead_code, reason = "the renderer alone has batches"))]
+    Batch {
+        /// Whether a draw call has the materials of many models, in a table.
+        table: bool,
+    },
 }
 
 impl InstanceSource {
     /// Whether transforms of the previous frame are read where the variant has them.
     pub(super) fn reads_previous(self) -> bool {
         matches!(self, Self::Records | Self::Added | Self::Cached)
+    }
+
+    /// Whether the materials of a draw call are in a table.
+    pub(crate) fn has_table(self) -> bool {
+        matches!(self, Self::Batch { table: true })
     }
 
     /// Whether vertices read bones that a pose pass has drawn.

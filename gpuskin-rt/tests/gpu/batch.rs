@@ -6,17 +6,27 @@ use crate::common::{Canvas, Gpu, Picture, open};
 use glam::Vec3;
 use gpuskin_rt::internals::*;
 
-const SIDE: u32 = 160;
-const MODELS: usize = 7;
+pub const SIDE: u32 = 160;
+pub const MODELS: usize = 7;
 const DEVICE: &str = "a Vulkan device, which the test needs";
 
-/// Boxes of about a metre with coarser levels, in different shapes, vertex formats and numbers of bones.
-fn test_model(number: usize) -> TestModel {
+/// Triangles within about a metre, in different shapes, vertex formats and numbers of bones.
+pub fn recipe_of(number: usize) -> Recipe {
     let packing = [Packing::Narrow, Packing::Wide, Packing::Full, Packing::Wide8][number % 4];
     let format = VertexFormat { packing, tangent: number % 3 == 1, color: number % 3 == 2 };
     let bones = [4, 1, 30, 7][number % 4];
     let mut recipe = Recipe::random(&mut Random(number as u64 + 7), Encoding::LocalPacked, format, bones);
     recipe.materials = vec![Material { double_sided: number.is_multiple_of(2), ..plain([1.0; 4]) }; 1 + number % 2];
+    recipe
+}
+
+/// The model of [`recipe_of`].
+fn test_model(number: usize) -> TestModel {
+    build(recipe_of(number), number)
+}
+
+/// Builds a model with coarser levels, and a hash of its own.
+pub fn build(recipe: Recipe, number: usize) -> TestModel {
     let mut test = recipe.build(|_, _| Pose::REST).with_bounds();
     let meta = &mut test.model.meta;
     let part = |p: &MeshPart, share: u32| IndexRange {
@@ -26,24 +36,26 @@ fn test_model(number: usize) -> TestModel {
     let level = |(i, error)| MeshLod { error, parts: meta.mesh.parts.iter().map(|p| part(p, 2_u32 << i)).collect() };
     meta.mesh.levels = (0..).zip([0.15, 0.3]).take(number % 3).map(level).collect();
     // Gives each model another hash, so that the renderer does not take one for the other.
-    meta.content_hash[14] ^= number as u8 + 1;
-    for payload in [&mut test.model.mesh, &mut test.model.animation] {
+    let change = |hash: &mut [u8]| hash.iter_mut().zip((number as u32 + 1).to_le_bytes()).for_each(|(a, b)| *a ^= b);
+    change(&mut meta.content_hash);
+    let model = &mut test.model;
+    for payload in [&mut model.mesh, &mut model.animation].into_iter().chain(model.textures.to_mut()) {
         let Data::Bytes(bytes) = &mut payload.data else { panic!("the payload is not in memory") };
-        bytes.to_mut()[14] ^= number as u8 + 1;
+        change(&mut bytes.to_mut()[payload.hash_at as usize..][..16]);
     }
     test
 }
 
-struct Scene {
+pub struct Scene {
     gpu: Gpu,
     renderer: CrowdRenderer,
-    crowds: Vec<Crowd<Dynamic>>,
-    ids: Vec<Vec<InstanceId>>,
+    pub crowds: Vec<Crowd<Dynamic>>,
+    pub ids: Vec<Vec<InstanceId>>,
     sun: View,
 }
 
 impl Scene {
-    fn new(
+    pub fn new(
         (limits, features): (wgpu::Limits, wgpu::Features),
         models: &[TestModel],
         descriptor: RendererDescriptor,
@@ -82,12 +94,12 @@ impl Scene {
     }
 
     /// Number of crowds whose passes are merged with those of others.
-    fn merged(&self) -> usize {
+    pub fn merged(&self) -> usize {
         self.crowds.iter().filter(|crowd| crowd.explain(&self.renderer).merged > 1).count()
     }
 
     /// Draws a frame, and returns the pictures of main view, sun and, if there is any, the second pass.
-    fn draw(&mut self, turn: u32, occlusion: bool) -> Vec<Picture> {
+    pub fn draw(&mut self, turn: u32, occlusion: bool) -> Vec<Picture> {
         let Self { gpu, renderer, sun, .. } = self;
         let (sin, cos) = (turn as f32 * 1.1).sin_cos();
         let eye = Vec3::new(cos * 30.0, turn as f32 * 3.0 - 9.0, sin * 30.0);
@@ -216,18 +228,7 @@ pub fn batched_pictures_match_single_crowds() {
 /// Thousands of models, and views that come while they are drawn.
 pub fn thousands_of_models_and_new_views_match_single_crowds() {
     const MANY: usize = 4_096;
-    let renamed = |i: usize| {
-        let mut test = test_model(i % MODELS);
-        let meta = &mut test.model.meta;
-        let change = |hash: &mut [u8]| hash.iter_mut().zip((i as u32 + 1).to_le_bytes()).for_each(|(a, b)| *a ^= b);
-        change(&mut meta.content_hash);
-        for payload in [&mut test.model.mesh, &mut test.model.animation] {
-            let Data::Bytes(bytes) = &mut payload.data else { panic!("the payload is not in memory") };
-            change(&mut bytes.to_mut()[payload.hash_at as usize..][..16]);
-        }
-        test
-    };
-    let models: Vec<_> = (0..MANY).map(renamed).collect();
+    let models: Vec<_> = (0..MANY).map(|i| build(recipe_of(i % MODELS), i)).collect();
     let mut scenes = scenes_of(&models, &RendererDescriptor::default(), 3).expect(DEVICE);
     assert_same(&mut scenes, 0, MANY, "many models");
     scenes.iter_mut().for_each(|scene| scene.sun = scene.renderer.add_view());

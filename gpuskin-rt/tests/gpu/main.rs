@@ -24,6 +24,7 @@ mod lights;
 mod limits;
 mod lods;
 mod material;
+mod material_tables;
 mod morphs;
 mod motion;
 mod moving;
@@ -37,7 +38,7 @@ mod textures;
 mod variants;
 mod written;
 
-use common::{COMPUTE, EIGHT_BUFFERS, GPU, VULKAN, WIDE_TARGETS};
+use common::{COMPUTE, EIGHT_BUFFERS, GPU, TEXTURE_TABLES, VULKAN, WIDE_TARGETS};
 use gpuskin_test_harness::{run, test};
 
 fn main() -> std::process::ExitCode {
@@ -54,6 +55,8 @@ fn main() -> std::process::ExitCode {
         test!(batch::thousands_of_models_and_new_views_match_single_crowds, VULKAN),
         test!(batch::crowds_leave_their_batch_and_keep_their_picture, VULKAN),
         test!(batch::revealed_instances_of_a_batch_match_single_crowds, VULKAN),
+        test!(material_tables::materials_in_tables_look_like_bound_ones, TEXTURE_TABLES),
+        test!(material_tables::tables_of_many_materials_are_split, TEXTURE_TABLES),
         test!(behaviour::crossfade_is_continuous_when_interrupted, GPU),
         test!(behaviour::rate_pause_and_seek_take_effect_without_a_jump, GPU),
         test!(behaviour::tint_parts_and_visibility_change_the_picture, GPU),

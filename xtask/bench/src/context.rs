@@ -68,7 +68,12 @@ pub(crate) fn text(findings: &Diagnostics) -> String {
 /// texture compression: textures are compared as RGBA8.
 const FEATURES: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY
     .union(wgpu::Features::INDIRECT_FIRST_INSTANCE)
-    .union(wgpu::Features::MULTI_DRAW_INDIRECT_COUNT);
+    .union(wgpu::Features::MULTI_DRAW_INDIRECT_COUNT)
+    .union(MATERIAL_TABLES);
+/// Features with which materials of many models are in one bind group.
+pub(crate) const MATERIAL_TABLES: wgpu::Features = wgpu::Features::TEXTURE_BINDING_ARRAY
+    .union(wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING)
+    .union(wgpu::Features::PARTIALLY_BOUND_BINDING_ARRAY);
 
 /// Opens the adapter with the limits that `limits` returns, and those of `features` that it has.
 async fn open(

@@ -13,7 +13,7 @@ pub mod squares;
 
 use std::sync::OnceLock;
 
-use gpuskin_rt::wgpu;
+use gpuskin_rt::{CrowdRenderer, wgpu};
 use gpuskin_test_harness::{Need, note};
 
 /// Creates a [`Need`] of a device, which is searched once.
@@ -61,6 +61,20 @@ pub fn eight_storage_buffers() -> wgpu::Limits {
     wgpu::Limits { max_storage_buffers_per_shader_stage: 8, ..wgpu::Limits::downlevel_defaults() }
 }
 
+/// Need of a Vulkan device that indexes tables of textures.
+pub const TEXTURE_TABLES: Need = Need {
+    variable: "GPUSKIN_REQUIRE_TEXTURE_TABLES",
+    missing: || {
+        let gpu = request(wgpu::Backends::VULKAN, wgpu::Limits::default(), CrowdRenderer::OPTIONAL_FEATURES);
+        let has = |gpu: Gpu| gpu.device.limits().max_binding_array_elements_per_shader_stage >= 96;
+        (!gpu.is_ok_and(has)).then(|| {
+            "no Vulkan device that indexes tables of textures; with Debian's chromium, \
+             VK_DRIVER_FILES=/usr/lib/chromium/vk_swiftshader_icd.json selects SwiftShader, which does"
+                .to_owned()
+        })
+    },
+};
+
 /// Backends that the tests run on, one at a time.
 pub const BACKENDS: [wgpu::Backends; 2] = [wgpu::Backends::VULKAN, wgpu::Backends::GL];
 
@@ -104,7 +118,11 @@ fn request(backends: wgpu::Backends, limits: wgpu::Limits, features: wgpu::Featu
     pollster::block_on(async {
         let adapter = instance.request_adapter(&Default::default()).await.map_err(|e| e.to_string())?;
         let required_features = adapter.features() & features;
-        let required_limits = limits.using_alignment(adapter.limits());
+        let mut required_limits = limits.using_alignment(adapter.limits());
+        if required_features.contains(wgpu::Features::TEXTURE_BINDING_ARRAY) {
+            required_limits.max_binding_array_elements_per_shader_stage =
+                adapter.limits().max_binding_array_elements_per_shader_stage;
+        }
         let descriptor = wgpu::DeviceDescriptor { required_limits, required_features, ..Default::default() };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(|e| e.to_string())?;
         let info = adapter.get_info();

@@ -7,7 +7,7 @@ use gpuskin_rt::internals::{
 
 use super::gpu::{Frame, SIZE, Timer, depth_pass, target};
 use crate::Options;
-use crate::context::Context;
+use crate::context::{Context, MATERIAL_TABLES};
 use crate::report::{Asked, compared, heading, median, seconds, time};
 
 const MODELS: [usize; 5] = [1, 10, 50, 100, 200];
@@ -15,6 +15,7 @@ const VIEWS: [usize; 2] = [1, 5];
 /// Parts of the time on the CPU.
 const STEPS: [&str; 4] = ["commands of the game", "prepare", "recording of draws", "submit"];
 const FRAMES: usize = 31;
+const MOVING: &str = "moved and turned by slices in every frame";
 /// Frames on a software renderer.
 const SOFTWARE_FRAMES: usize = 5;
 /// Distance between instances, metres.
@@ -28,8 +29,11 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
     let model = context.models.iter().find(|model| model.meta.encoding.needs_compute());
     let model = model.ok_or("no model in local-packed")?;
     for &count in counts {
-        for moving in [false, true] {
-            table(context, model, count, moving)?;
+        for moves in ["standing", MOVING] {
+            table(context, model, count, moves)?;
+        }
+        if context.device.features().contains(MATERIAL_TABLES) {
+            table(&context.without(MATERIAL_TABLES)?, model, count, "standing, each material bound by itself")?;
         }
         adding(context, model, count)?;
     }
@@ -68,10 +72,11 @@ fn adding(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     Ok(())
 }
 
-fn table(context: &Context, model: &Model, count: u32, moving: bool) -> Result<(), String> {
-    let moves = if moving { "moved and turned by slices in every frame" } else { "standing" };
+/// `what` instances do in the scenes.
+fn table(context: &Context, model: &Model, count: u32, what: &str) -> Result<(), String> {
+    let moving = what == MOVING;
     heading(&format!(
-        "models: {count} instances of {} as K models of their own, {moves}; main view {} x {}, then four shadow maps",
+        "models: {count} instances of {} as K models of their own, {what}; main view {} x {}, then four shadow maps",
         model.meta.name, SIZE[0], SIZE[1]
     ));
     let scene = |models: &usize| Scene::new(context, model, *models, count);
