@@ -17,8 +17,8 @@ pub use crate::vertex::{Packing, VertexFormat, VertexRange};
 #[cfg(feature = "wgpu")]
 pub use crate::{
     Ambient, AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, DepthPass, Error, Explanation, Field, Fog,
-    FogDensity, InstanceId, Light, LightCone, Lighting, LightingFeatures, PoseSharing, PunctualLight,
-    RendererDescriptor, Shading, ShadowDescriptor, StaleId, Sun, ToneMapping, View, wgpu,
+    FogDensity, InstanceId, Light, LightCone, LightShadowDescriptor, Lighting, LightingFeatures, PoseSharing,
+    PunctualLight, RendererDescriptor, Shading, ShadowDescriptor, StaleId, Sun, ToneMapping, View, wgpu,
 };
 pub use crate::{
     Appearance, Attachment, Curve, Encoding, Environment, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind,

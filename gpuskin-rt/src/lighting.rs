@@ -39,7 +39,7 @@ pub struct Sun {
 }
 
 /// Point light or spot light, with the falloff of glTF's `KHR_lights_punctual`. Drawn with
-/// [`LightingFeatures::lights`](crate::LightingFeatures::lights); it casts no shadows.
+/// [`LightingFeatures::lights`](crate::LightingFeatures::lights).
 ///
 /// Values that are not finite or negative are drawn as the nearest valid value, NaN as 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +54,10 @@ pub struct PunctualLight {
     pub range: Option<f32>,
     /// Cone of a spot light; `None` for a point light.
     pub cone: Option<LightCone>,
+    /// Whether the light casts shadows, if [`LightingFeatures::light_shadows`](crate::LightingFeatures::light_shadows) has
+    /// room for it: one tile for a spot light, six for a point light. A surface within 5 cm of the
+    /// light, or within 1 % of its range if that is less, casts none.
+    pub shadow: bool,
 }
 
 /// Cone of a spot light.
@@ -264,9 +268,36 @@ impl LightingUniform {
 }
 
 impl Default for PunctualLight {
-    /// A white point light of 1 candela at the origin, without end.
+    /// A white point light of 1 candela at the origin, without end and without shadows.
     fn default() -> Self {
-        Self { position: [0.0; 3], color: [1.0; 3], intensity: 1.0, range: None, cone: None }
+        Self { position: [0.0; 3], color: [1.0; 3], intensity: 1.0, range: None, cone: None, shadow: false }
+    }
+}
+
+impl PunctualLight {
+    /// Whether the light lights nothing.
+    pub(crate) fn is_dark(&self) -> bool {
+        positive(self.intensity) == 0.0 || self.color.iter().all(|c| positive(*c) == 0.0)
+    }
+
+    /// Position with finite coordinates.
+    pub(crate) fn bounded_position(&self) -> Vec3 {
+        self.position.map(bounded).into()
+    }
+
+    /// Distance at which the light ends, metres.
+    pub(crate) fn end(&self) -> Option<f32> {
+        self.range.map(|range| positive(range).max(1e-3))
+    }
+
+    /// Unit vector along the axis of the cone; down without a usable one.
+    pub(crate) fn direction(&self) -> Vec3 {
+        self.cone.map_or(Vec3::NEG_Y, |cone| Vec3::from(cone.direction).normalize_or(Vec3::NEG_Y))
+    }
+
+    /// Angle from the axis at which a spot light ends, radians, 0..=pi/2; `None` for a point light.
+    pub(crate) fn outer_angle(&self) -> Option<f32> {
+        self.cone.map(|cone| positive(cone.outer).min(core::f32::consts::FRAC_PI_2))
     }
 }
 
@@ -285,22 +316,17 @@ pub(crate) struct PunctualUniform {
 impl PunctualUniform {
     pub(crate) fn new(light: &PunctualLight) -> Self {
         let intensity = positive(light.intensity) / core::f32::consts::PI;
-        let range = light.range.map(|range| positive(range).max(1e-3));
-        let (direction, [cone_scale, cone_offset]) = match light.cone {
-            None => (Vec3::NEG_Y, [0.0, 1.0]),
-            Some(LightCone { direction, inner, outer }) => {
-                let outer = positive(outer).min(core::f32::consts::FRAC_PI_2);
-                let [inner, outer] = [positive(inner).min(outer), outer].map(f32::cos);
-                let scale = 1.0 / (inner - outer).max(1e-3);
-                (Vec3::from(direction).normalize_or(Vec3::NEG_Y), [scale, -outer * scale])
-            }
-        };
+        let [cone_scale, cone_offset] = light.cone.zip(light.outer_angle()).map_or([0.0, 1.0], |(cone, outer)| {
+            let [inner, outer] = [positive(cone.inner).min(outer), outer].map(f32::cos);
+            let scale = 1.0 / (inner - outer).max(1e-3);
+            [scale, -outer * scale]
+        });
         Self {
-            position: light.position.map(bounded),
-            falloff: range.map_or(0.0, |range| 1.0 / (range * range)),
+            position: light.bounded_position().into(),
+            falloff: light.end().map_or(0.0, |range| 1.0 / (range * range)),
             color: light.color.map(|c| positive(positive(c) * intensity)),
             cone_scale,
-            direction: direction.into(),
+            direction: light.direction().into(),
             cone_offset,
         }
     }

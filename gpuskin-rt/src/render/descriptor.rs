@@ -123,15 +123,7 @@ impl RendererDescriptor {
         }
         if let Some(features) = self.shading.features() {
             features.check_lights(device)?;
-        }
-        if let Some(shadows) = self.shading.features().and_then(|features| features.shadows.as_ref()) {
-            shadows.check(device)?;
-            if self.reversed_depth().is_none() {
-                let compare = self.depth_compare;
-                return wrong(format!(
-                    "shadows: depth_compare must be Less, LessEqual, Greater or GreaterEqual, not {compare:?}"
-                ));
-            }
+            features.check_shadows(device, self.depth_compare, self.reversed_depth())?;
         }
         let depth = self.depth_format.map(|format| ("depth_format", format));
         for (field, format) in depth.into_iter().chain([("depth_pass.format", self.depth_pass.format)]) {

@@ -5,7 +5,8 @@ use crate::field::FieldUniform;
 use crate::pose_texture::PosePlaces;
 use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::shader::material::{
-    ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING, TextureSet,
+    ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHT_SHADOWS_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOW_MAP_BINDING,
+    SHADOWS_BINDING, TextureSet,
 };
 use crate::shader::{
     ANIMATION_BINDING, CLIPS_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING,
@@ -279,15 +280,18 @@ fn lit_view(features: &LightingFeatures) -> Vec<wgpu::BindGroupLayoutEntry> {
     let uniform = uniform(0, false);
     let mut entries = vec![entry(0, both, uniform), entry(1, both, uniform), entry(LIGHTING_BINDING, both, uniform)];
     entries.extend([entry(ALBEDO_BINDING, fragment, FILTERED), entry(ALBEDO_BINDING + 1, fragment, FILTERING)]);
-    if features.shadows.is_some() {
+    let (sun, lights) = (features.shadows.is_some(), features.light_shadows.is_some());
+    entries.extend(sun.then(|| entry(SHADOWS_BINDING, fragment, uniform)));
+    entries.extend(lights.then(|| entry(LIGHT_SHADOWS_BINDING, fragment, uniform)));
+    if sun || lights {
         let map = wgpu::BindingType::Texture {
             sample_type: wgpu::TextureSampleType::Depth,
             view_dimension: wgpu::TextureViewDimension::D2,
             multisampled: false,
         };
         let comparison = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison);
-        let types = (SHADOWS_BINDING..).zip([uniform, map, comparison]);
-        entries.extend(types.map(|(binding, ty)| entry(binding, fragment, ty)));
+        let map_and_sampler = (SHADOW_MAP_BINDING..).zip([map, comparison]);
+        entries.extend(map_and_sampler.map(|(binding, ty)| entry(binding, fragment, ty)));
     }
     entries.extend((features.lights > 0).then(|| entry(LIGHTS_BINDING, fragment, uniform)));
     if features.environment {

@@ -23,7 +23,10 @@ impl CrowdRenderer {
         (self.light, self.lighting) = (Light::of(lighting), *lighting);
     }
 
-    /// Replaces all point and spot lights. Takes effect with the next submission to the queue.
+    /// Replaces all point and spot lights. Takes effect at the next [`CrowdRenderer::prepare`].
+    ///
+    /// Lights with a [`shadow`](PunctualLight::shadow) get tiles of the shadow map in their order: sort them by importance. One
+    /// that needs more tiles than are left lights without a shadow. A light of no intensity takes none.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{CrowdRenderer, Error};
@@ -52,7 +55,7 @@ impl CrowdRenderer {
             return Err(Error::Descriptor { reason });
         }
         if let Some(lit) = &self.lit {
-            lit.upload_lights(&self.queue, lights);
+            lit.set_lights(lights);
         }
         Ok(())
     }
@@ -95,7 +98,8 @@ impl CrowdRenderer {
 
     /// Draws the shadows of all crowds and fields. Call it in every frame after [`CrowdRenderer::prepare`] and
     /// before drawing, in the same encoder or a later one. Without
-    /// [`LightingFeatures::shadows`](crate::LightingFeatures::shadows), it does nothing.
+    /// [`LightingFeatures::shadows`](crate::LightingFeatures::shadows) and
+    /// [`LightingFeatures::light_shadows`](crate::LightingFeatures::light_shadows), it does nothing.
     ///
     /// ```no_run
     /// # use gpuskin_rt::{wgpu, Camera, CrowdRenderer, Error};
@@ -113,8 +117,9 @@ impl CrowdRenderer {
         self.draw_shadows_with(encoder, |_, _| ());
     }
 
-    /// Draws the shadows of all crowds and fields, and calls `draw` in each cascade for the game's own geometry.
-    /// The camera is that of the cascade: orthographic, depth from 0 at the sun to 1, or reversed as
+    /// Draws the shadows of all crowds and fields, and calls `draw` for each cascade of the sun and each view of a light with
+    /// a shadow, for the game's own geometry. The camera is that of the view: orthographic for the sun, perspective for lights.
+    /// Depth is 0 at the light and 1 far away, or reversed as
     /// [`RendererDescriptor::depth_compare`](crate::RendererDescriptor::depth_compare). The pass has one
     /// attachment: depth, `Depth32Float`, one sample. Viewport and scissor are set.
     pub fn draw_shadows_with(
@@ -122,14 +127,14 @@ impl CrowdRenderer {
         encoder: &mut wgpu::CommandEncoder,
         mut draw: impl FnMut(&mut wgpu::RenderPass<'_>, &Camera),
     ) {
-        let Some(shadows) = self.lit.as_ref().and_then(|lit| lit.shadows.as_ref()) else { return };
-        let mut pass = shadows.begin(encoder);
-        for (i, view) in shadows.views.iter().enumerate() {
-            shadows.set_tile(&mut pass, i);
+        let Some(map) = self.lit.as_ref().and_then(|lit| lit.shadow_map.as_ref()) else { return };
+        let mut pass = map.begin(encoder);
+        for (i, view) in map.views.iter().enumerate() {
+            // A tile without a light is not drawn.
+            let Some(camera) = self.camera_of(*view).filter(|camera| *camera != Camera::BLIND) else { continue };
+            map.set_tile(&mut pass, i);
             self.draw_pass(&mut pass, *view, PassKind::Shadow);
-            if let Some(camera) = self.camera_of(*view) {
-                draw(&mut pass, &camera);
-            }
+            draw(&mut pass, &camera);
         }
     }
 
@@ -157,7 +162,8 @@ impl CrowdRenderer {
     /// | `gpuskin_ambient(normal)` | ambient irradiance over pi |
     /// | `gpuskin_reflected(normal, to_eye, roughness)` | ambient radiance that a surface mirrors |
     /// | `gpuskin_sun_visibility(world, normal)` | fraction of the sunlight that reaches a point; 1 without shadows |
-    /// | `gpuskin_lights.count`, `gpuskin_light(index, world)` | with lights: their number, and `to_light` and `color` (illuminance over pi) at a point |
+    /// | `gpuskin_lights.count`, `gpuskin_light(index, world)` | with lights: their number, and `to_light` and `color` (illuminance over pi, without shadow) at a point. Lights with shadows come first |
+    /// | `gpuskin_light_visibility(index, world, normal)` | with shadows of lights: fraction of the light that reaches a point; 1 for a light without shadow |
     /// | `gpuskin_in_fog(radiance, world)` | radiance seen through the fog |
     /// | `gpuskin_fog_radiance(world)` | radiance of dense fog in the direction of a point |
     /// | `gpuskin_tone_mapped(radiance)` | radiance with exposure and tone mapping |

@@ -1,22 +1,34 @@
 //! Light of the metallic-roughness material on the device.
 
-use super::RendererDescriptor;
+use std::sync::{Mutex, PoisonError};
+
 use super::albedo;
 use super::environment::EnvironmentMap;
 use super::gpu::Gpu;
+use super::light_shadows::LightShadows;
 use super::shading::{LIGHTS_HEADER, LightingFeatures};
-use super::shadows::Shadows;
+use super::shadow_map::ShadowMap;
+use super::shadows::Cascades;
+use super::{Camera, RendererDescriptor};
 use crate::lighting::{Lighting, LightingUniform, PunctualLight, PunctualUniform};
-use crate::shader::material::{ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOWS_BINDING};
+use crate::shader::material::{
+    ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHT_SHADOWS_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOW_MAP_BINDING,
+    SHADOWS_BINDING,
+};
 
 /// Resources of the light that all views of a renderer share.
 #[derive(Debug)]
 pub(crate) struct Lit {
     uniform: wgpu::Buffer,
     albedo: (wgpu::TextureView, wgpu::Sampler),
-    pub(crate) shadows: Option<Shadows>,
+    /// Shadow map, if sun or lights cast shadows.
+    pub(crate) shadow_map: Option<ShadowMap>,
+    pub(crate) cascades: Option<Cascades>,
+    light_shadows: Option<LightShadows>,
     /// Point and spot lights, if the material has any.
     lights: Option<wgpu::Buffer>,
+    /// Lights to upload, in the next `prepare`.
+    set_lights: Mutex<Option<Vec<PunctualLight>>>,
     /// Environment map, if the material mirrors one.
     pub(crate) environment: Option<EnvironmentMap>,
     pub(crate) features: LightingFeatures,
@@ -33,7 +45,11 @@ impl Lit {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let shadows = features.shadows.as_ref().map(|shadows| Shadows::new(gpu.device, shadows, reversed));
+        let shadow_map = ShadowMap::new(gpu.device, &features, reversed);
+        let tiles = shadow_map.as_ref().map_or(&[][..], |map| &map.tiles);
+        let cascades = features.shadows.as_ref().map(|sun| Cascades::new(gpu.device, sun, tiles, reversed));
+        let light_shadows =
+            features.light_shadows.as_ref().map(|lights| LightShadows::new(gpu.device, lights, tiles, reversed));
         let lights = (features.lights > 0).then(|| {
             gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("gpuskin lights"),
@@ -43,15 +59,26 @@ impl Lit {
             })
         });
         let environment = features.environment.then(|| EnvironmentMap::black(gpu));
-        Some(Self { uniform, albedo: albedo::table(gpu), shadows, lights, environment, features })
+        let (albedo, set_lights) = (albedo::table(gpu), Mutex::new(Some(Vec::new())));
+        Some(Self { uniform, albedo, shadow_map, cascades, light_shadows, lights, set_lights, environment, features })
     }
 
-    /// Uploads point and spot lights, at most as many as the features allow.
-    pub(crate) fn upload_lights(&self, queue: &wgpu::Queue, lights: &[PunctualLight]) {
-        let Some(buffer) = &self.lights else { return };
+    /// Sets the lights of the next upload, at most as many as the features allow.
+    pub(crate) fn set_lights(&self, lights: &[PunctualLight]) {
+        *self.set_lights.lock().unwrap_or_else(PoisonError::into_inner) = Some(lights.to_vec());
+    }
+
+    /// Uploads point and spot lights if they were set since the last upload. Returns the cameras of their shadows, one per
+    /// tile.
+    pub(crate) fn upload_lights(&self, queue: &wgpu::Queue) -> Vec<Camera> {
+        let set = self.set_lights.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((buffer, mut lights)) = self.lights.as_ref().zip(set) else { return Vec::new() };
+        // First, because it sorts the lights.
+        let cameras = self.light_shadows.as_ref().map_or_else(Vec::new, |shadows| shadows.fit(queue, &mut lights));
         let mut bytes = bytemuck::bytes_of(&[lights.len() as u32, 0, 0, 0]).to_vec();
         lights.iter().for_each(|light| bytes.extend_from_slice(bytemuck::bytes_of(&PunctualUniform::new(light))));
         queue.write_buffer(buffer, 0, &bytes);
+        cameras
     }
 
     /// Uploads the lighting.
@@ -75,11 +102,14 @@ impl Lit {
             entry(ALBEDO_BINDING, wgpu::BindingResource::TextureView(&self.albedo.0)),
             entry(ALBEDO_BINDING + 1, wgpu::BindingResource::Sampler(&self.albedo.1)),
         ];
-        if let Some(shadows) = &self.shadows {
+        let cascades = self.cascades.as_ref().map(|cascades| (SHADOWS_BINDING, &cascades.uniform));
+        let tiles = self.light_shadows.as_ref().map(|shadows| (LIGHT_SHADOWS_BINDING, &shadows.uniform));
+        let uniforms = cascades.into_iter().chain(tiles);
+        entries.extend(uniforms.map(|(binding, buffer)| entry(binding, buffer.as_entire_binding())));
+        if let Some(map) = &self.shadow_map {
             entries.extend([
-                entry(SHADOWS_BINDING, shadows.uniform.as_entire_binding()),
-                entry(SHADOWS_BINDING + 1, wgpu::BindingResource::TextureView(&shadows.map)),
-                entry(SHADOWS_BINDING + 2, wgpu::BindingResource::Sampler(&shadows.sampler)),
+                entry(SHADOW_MAP_BINDING, wgpu::BindingResource::TextureView(&map.texture)),
+                entry(SHADOW_MAP_BINDING + 1, wgpu::BindingResource::Sampler(&map.sampler)),
             ]);
         }
         entries.extend(self.lights.as_ref().map(|lights| entry(LIGHTS_BINDING, lights.as_entire_binding())));

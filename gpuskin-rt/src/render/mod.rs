@@ -37,7 +37,7 @@
 //! | pipelines of compute passes | `compute` |
 //! | pass that draws poses | `pose_pass` |
 //! | bind group layouts and vertex buffer layouts | `layouts` |
-//! | light | `shadows`, `albedo` |
+//! | light | `shadows`, `light_shadows`, `shadow_map`, `albedo` |
 //! | device, options and ids | `gpu`, `readback`, `staging`, `view`, `descriptor`, `shading`, `ids`, `stale`, `error`, `changes` |
 
 mod albedo;
@@ -79,6 +79,7 @@ mod instances;
 mod layer_commands;
 mod layers;
 mod layouts;
+mod light_shadows;
 mod lighting;
 mod lit;
 mod live;
@@ -104,6 +105,7 @@ mod reveal;
 mod roots;
 mod scatter;
 mod shading;
+mod shadow_map;
 mod shadows;
 mod sharing;
 mod snapshot;
@@ -132,7 +134,7 @@ pub use layouts::{VertexBuffers, field_vertex_buffers, model_layout_entries, ver
 #[cfg(feature = "testing")]
 pub use readback::map as map_for_reading;
 pub use renderer::CrowdRenderer;
-pub use shading::{LightingFeatures, Shading, ShadowDescriptor};
+pub use shading::{LightShadowDescriptor, LightingFeatures, Shading, ShadowDescriptor};
 pub use sharing::CacheState;
 #[cfg(feature = "testing")]
 pub use sharing::time_grid_errors;
@@ -142,6 +144,8 @@ pub use view::{Camera, Light, View};
 
 #[cfg(all(test, feature = "testing"))]
 pub(crate) use capture::CaptureUniform;
+#[cfg(test)]
+pub(crate) use light_shadows::{LightShadowUniform, LightTileUniform};
 #[cfg(test)]
 pub(crate) use material::{FullMaterialUniform, MaterialUniform};
 #[cfg(test)]

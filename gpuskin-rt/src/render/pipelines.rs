@@ -7,7 +7,7 @@ use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
 use super::material::constants_size;
 use super::shading::LightingFeatures;
-use super::shadows::SHADOW_FORMAT;
+use super::shadow_map::SHADOW_FORMAT;
 use super::surface::{LightResponse, Surface};
 use crate::MeshPart;
 use crate::shader::material::{LightingCode, SurfaceCode, TextureSet};

@@ -145,7 +145,7 @@ impl CrowdRenderer {
             batching: Batching::default(),
         };
         renderer.add_view();
-        renderer.add_cascades();
+        renderer.add_shadow_views();
         Ok(renderer)
     }
 
@@ -206,12 +206,12 @@ impl CrowdRenderer {
         self.views.iter_mut().zip(groups).for_each(|(view, lit)| view.lit = lit);
     }
 
-    /// Adds the views of the cascades.
-    fn add_cascades(&mut self) {
-        let count = self.lit.as_ref().and_then(|lit| lit.features.shadows.as_ref()).map_or(0, |s| s.cascades);
+    /// Adds the views of the shadow map.
+    fn add_shadow_views(&mut self) {
+        let count = self.lit.as_ref().and_then(|lit| lit.shadow_map.as_ref()).map_or(0, |map| map.tiles.len());
         let views: Vec<_> = (0..count).map(|_| self.add_view()).collect();
-        if let Some(shadows) = self.lit.as_mut().and_then(|lit| lit.shadows.as_mut()) {
-            shadows.views = views;
+        if let Some(map) = self.lit.as_mut().and_then(|lit| lit.shadow_map.as_mut()) {
+            map.views = views;
         }
     }
 
@@ -220,13 +220,17 @@ impl CrowdRenderer {
         self.lit.is_some()
     }
 
-    /// Uploads the lighting, and sets the cameras of the cascades.
+    /// Uploads the lighting, and sets the cameras of the shadow map.
     fn upload_lighting(&self, queue: &wgpu::Queue, camera: &Camera) -> Result<(), Error> {
         let Some(lit) = &self.lit else { return Ok(()) };
         lit.upload(queue, &self.lighting);
-        let Some(shadows) = &lit.shadows else { return Ok(()) };
-        let cameras = shadows.fit(queue, camera, self.lighting.sun.direction());
-        shadows.views.iter().zip(&cameras).try_for_each(|(view, camera)| self.set_camera(queue, *view, camera))
+        let of_lights = lit.upload_lights(queue);
+        let Some(map) = &lit.shadow_map else { return Ok(()) };
+        let to_sun = self.lighting.sun.direction();
+        let of_sun = lit.cascades.as_ref().map_or_else(Vec::new, |cascades| cascades.fit(queue, camera, to_sun));
+        let (cascades, tiles) = map.views.split_at(of_sun.len());
+        let cameras = cascades.iter().zip(&of_sun).chain(tiles.iter().zip(&of_lights));
+        cameras.into_iter().try_for_each(|(view, camera)| self.set_camera(queue, *view, camera))
     }
 
     /// Camera last set of a view.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Error;
+use crate::cull::MAX_VIEWS;
 use crate::lighting::{PunctualUniform, ToneMapping};
 use crate::shader::material::{LightingCode, OwnFunctions};
 
@@ -35,6 +36,9 @@ pub struct LightingFeatures {
     /// (WebGL2). [`CrowdRenderer::set_lights`](super::CrowdRenderer::set_lights) sets them. Each pixel reads all
     /// lights that are set.
     pub lights: u32,
+    /// Shadows of the point and spot lights whose [`PunctualLight::shadow`](crate::PunctualLight::shadow) is set. Call
+    /// [`CrowdRenderer::draw_shadows`](super::CrowdRenderer::draw_shadows) in every frame.
+    pub light_shadows: Option<LightShadowDescriptor>,
     /// Curve from radiance to the picture.
     pub tone_mapping: ToneMapping,
     /// WGSL of the game that changes lit surfaces before light is computed: a function
@@ -57,7 +61,7 @@ pub struct LightingFeatures {
     /// WGSL of the game that reflects the light of the sun and of each point and spot light: a function
     /// `fn light(point: SurfacePoint, to_light: vec3<f32>, color: vec3<f32>) -> vec3<f32>`, which returns the radiance towards
     /// the eye, nits. `point` is that of [`Self::surface`], `to_light` a unit vector, and `color` the radiance of a white matte
-    /// surface that faces the light, with the shadows of the sun. It is called for lights below the surface, too.
+    /// surface that faces the light, with shadows. It is called for lights below the surface, too.
     ///
     /// `gpuskin_reflected_light(point, to_light, color)` returns what the material would reflect, and 0 below the surface.
     /// Ambient light, clear coats, emitted light and fog stay as they are. Otherwise the text is as that of
@@ -87,6 +91,29 @@ impl Default for ShadowDescriptor {
     }
 }
 
+/// Shadows of point and spot lights: square tiles of the shadow map, each with a perspective view from its light.
+///
+/// A spot light takes one tile, a point light six: the faces of a cube. A spot light whose
+/// [`LightCone::outer`](crate::LightCone::outer) is above 1.3 radians (75 degrees) takes six, too. Tiles are given in the order
+/// of [`CrowdRenderer::set_lights`](super::CrowdRenderer::set_lights).
+#[derive(Clone, Debug, PartialEq)]
+pub struct LightShadowDescriptor {
+    /// Number of tiles, at least 1. Each is a view: instances are culled for it, and it has its own levels of detail. Main
+    /// view, cascades and tiles are at most 15 views together.
+    pub tiles: u32,
+    /// Texels along a side of a tile, at least 64. Tiles and cascades share the shadow map, which takes 4 bytes per texel. With
+    /// three cascades, tiles use the free quarter of it first.
+    pub size: u32,
+}
+
+impl Default for LightShadowDescriptor {
+    /// Six tiles of 512 x 512 texels, for a point light or six spot lights: 6 MiB, or nothing beside three cascades of
+    /// 2048 x 2048 texels.
+    fn default() -> Self {
+        Self { tiles: 6, size: 512 }
+    }
+}
+
 impl Shading {
     /// Features of the metallic-roughness model; `None` for another model.
     pub(super) fn features(&self) -> Option<&LightingFeatures> {
@@ -100,9 +127,10 @@ impl Shading {
 impl LightingFeatures {
     /// Features that select shader code.
     pub(super) fn code(&self) -> LightingCode {
-        let Self { shadows, fog, environment, lights, tone_mapping, surface: _, light: _ } = self;
+        let Self { shadows, fog, environment, lights, light_shadows, tone_mapping, surface: _, light: _ } = self;
         LightingCode {
             shadows: shadows.is_some(),
+            light_shadows: light_shadows.as_ref().map_or(0, |shadows| shadows.tiles),
             fog: *fog,
             environment: *environment,
             lights: *lights,
@@ -127,23 +155,56 @@ impl LightingFeatures {
     }
 }
 
-impl ShadowDescriptor {
-    /// Checks that the device can hold the shadow map.
-    pub(super) fn check(&self, device: &wgpu::Device) -> Result<(), Error> {
-        let Self { cascades, size, distance, caster_distance } = *self;
+impl LightingFeatures {
+    /// Checks that the device can hold the shadow map. `depth_compare`: comparison of the renderer.
+    pub(super) fn check_shadows(
+        &self,
+        device: &wgpu::Device,
+        depth_compare: wgpu::CompareFunction,
+        reversed: Option<bool>,
+    ) -> Result<(), Error> {
         let wrong = |reason: String| Err(Error::Descriptor { reason });
-        if !(1..=MAX_CASCADES as u32).contains(&cascades) {
-            return wrong(format!("shadows.cascades: {cascades} cascades; choose 1 to {MAX_CASCADES}"));
+        let Some(layout) = ShadowLayout::new(self) else { return Ok(()) };
+        let most = device.limits().max_texture_dimension_2d;
+        let cascades = self.shadows.as_ref().map_or(0, |shadows| shadows.cascades);
+        if let Some(ShadowDescriptor { cascades, size, distance, caster_distance }) = self.shadows.clone() {
+            if !(1..=MAX_CASCADES as u32).contains(&cascades) {
+                return wrong(format!("shadows.cascades: {cascades} cascades; choose 1 to {MAX_CASCADES}"));
+            }
+            let most = most / columns_and_rows(cascades)[0];
+            if !(16..=most).contains(&size) {
+                return wrong(format!(
+                    "shadows.size: {size} texels; this device holds 16 to {most} with {cascades} cascades"
+                ));
+            }
+            if !(distance > 0.0 && caster_distance >= 0.0 && distance.is_finite() && caster_distance.is_finite()) {
+                return wrong(format!(
+                    "shadows: distance must be a positive number of metres, and caster_distance not negative, not \
+                     {distance} and {caster_distance}"
+                ));
+            }
         }
-        let most = device.limits().max_texture_dimension_2d / tiles(cascades)[0];
-        if !(16..=most).contains(&size) {
-            let text = format!("shadows.size: {size} texels; this device holds 16 to {most} with {cascades} cascades");
-            return wrong(text);
+        if let Some(LightShadowDescriptor { tiles, size }) = self.light_shadows {
+            if self.lights == 0 {
+                return wrong("light_shadows: the renderer has no lights; set LightingFeatures::lights".into());
+            }
+            let most_tiles = MAX_VIEWS as u32 - 1 - cascades;
+            if !(1..=most_tiles).contains(&tiles) {
+                return wrong(format!(
+                    "light_shadows.tiles: {tiles} tiles; choose 1 to {most_tiles} with {cascades} cascades"
+                ));
+            }
+            if !(64..=most).contains(&size) || layout.size.iter().any(|side| *side > most) {
+                let [width, height] = layout.size;
+                return wrong(format!(
+                    "light_shadows.size: {size} texels, which make a shadow map of {width} x {height}; a tile has at \
+                     least 64, and this device holds {most} x {most}"
+                ));
+            }
         }
-        if !(distance > 0.0 && caster_distance >= 0.0 && distance.is_finite() && caster_distance.is_finite()) {
+        if reversed.is_none() {
             return wrong(format!(
-                "shadows: distance must be a positive number of metres, and caster_distance not negative, not \
-                 {distance} and {caster_distance}"
+                "shadows: depth_compare must be Less, LessEqual, Greater or GreaterEqual, not {depth_compare:?}"
             ));
         }
         Ok(())
@@ -158,7 +219,95 @@ pub(super) const LIGHTS_HEADER: u64 = 16;
 /// Largest number of cascades.
 pub(crate) const MAX_CASCADES: usize = 4;
 
-/// Columns and rows of the tiles of cascades in the shadow map.
-pub(crate) fn tiles(cascades: u32) -> [u32; 2] {
+/// Columns and rows of the cascades in the shadow map.
+fn columns_and_rows(cascades: u32) -> [u32; 2] {
     [cascades.min(2), cascades.div_ceil(2)]
+}
+
+/// Square of a shadow map, texels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ShadowTile {
+    /// Column and row of the first texel.
+    pub(crate) first: [u32; 2],
+    pub(crate) side: u32,
+}
+
+/// Places of cascades and tiles of lights in the shadow map.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ShadowLayout {
+    /// Width and height of the shadow map, texels.
+    pub(crate) size: [u32; 2],
+    /// Cascades, then tiles of lights.
+    pub(crate) tiles: Vec<ShadowTile>,
+}
+
+impl ShadowLayout {
+    /// Returns `None` without shadows. Unusable descriptors give a layout that no device holds.
+    pub(crate) fn new(features: &LightingFeatures) -> Option<Self> {
+        let (sun, lights) = (features.shadows.as_ref(), features.light_shadows.as_ref());
+        if sun.is_none() && lights.is_none() {
+            return None;
+        }
+        let (cascades, side) = sun.map_or((0, 0), |sun| (sun.cascades.min(MAX_CASCADES as u32), sun.size));
+        let [columns, rows] = columns_and_rows(cascades);
+        let [width, height] = [columns, rows].map(|count| count.saturating_mul(side));
+        let cascade = |i: u32| ShadowTile { first: [i % 2, i / 2].map(|at| at.saturating_mul(side)), side };
+        let mut tiles: Vec<_> = (0..cascades).map(cascade).collect();
+        let mut size = [width, height];
+        if let Some(lights) = lights {
+            let (side, count) = (lights.size.max(1), lights.tiles.min(MAX_VIEWS as u32));
+            let mut place = |i: u32, columns: u32, corner: [u32; 2]| {
+                let first =
+                    [0, 1].map(|k| corner[k].saturating_add([i % columns, i / columns][k].saturating_mul(side)));
+                tiles.push(ShadowTile { first, side });
+                size = [0, 1].map(|k| size[k].max(first[k].saturating_add(side)));
+            };
+            // The fourth cascade's place.
+            let free = if cascades == 3 { width / 2 / side } else { 0 };
+            let in_quarter = free.saturating_mul(free).min(count);
+            (0..in_quarter).for_each(|i| place(i, free, [width / 2, height / 2]));
+            let left = count - in_quarter;
+            let columns = (width / side).max((f64::from(left)).sqrt().ceil() as u32).max(1);
+            (0..left).for_each(|i| place(i, columns, [0, height]));
+        }
+        Some(Self { size, tiles })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_of_the_shadow_map_do_not_overlap() {
+        let cascades = [None, Some((1, 512)), Some((2, 512)), Some((3, 512)), Some((4, 512)), Some((3, 100))];
+        for sun in cascades {
+            for (tiles, size) in [(0, 0), (1, 64), (6, 128), (11, 512), (10, 171), (4, 600)] {
+                let shadows =
+                    sun.map(|(cascades, size)| ShadowDescriptor { cascades, size, ..ShadowDescriptor::default() });
+                let light_shadows = (tiles > 0).then_some(LightShadowDescriptor { tiles, size });
+                let features = LightingFeatures { shadows, light_shadows, ..Default::default() };
+                let Some(layout) = ShadowLayout::new(&features) else {
+                    assert!(sun.is_none() && tiles == 0);
+                    continue;
+                };
+                assert_eq!(layout.tiles.len() as u32, sun.map_or(0, |sun| sun.0) + tiles);
+                for (i, a) in layout.tiles.iter().enumerate() {
+                    assert!((0..2).all(|k| a.first[k] + a.side <= layout.size[k]), "{layout:?}");
+                    for b in &layout.tiles[..i] {
+                        let apart =
+                            (0..2).any(|k| a.first[k] + a.side <= b.first[k] || b.first[k] + b.side <= a.first[k]);
+                        assert!(apart, "{layout:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_beside_three_cascades_take_no_memory() {
+        let (shadows, light_shadows) = (Some(Default::default()), Some(Default::default()));
+        let both = ShadowLayout::new(&LightingFeatures { shadows, light_shadows, ..Default::default() }).unwrap();
+        assert_eq!((both.size, both.tiles[3].first), ([4096; 2], [2048; 2]));
+    }
 }

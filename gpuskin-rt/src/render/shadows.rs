@@ -1,13 +1,11 @@
-//! Shadows of the sun: cascades that are fitted to the main camera, in one depth texture.
+//! Shadows of the sun: cascades that are fitted to the main camera, as tiles of the shadow map.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{DMat4, DVec3, Vec3};
 
-use super::shading::{MAX_CASCADES, ShadowDescriptor, tiles};
-use super::{Camera, View};
+use super::Camera;
+use super::shading::{MAX_CASCADES, ShadowDescriptor, ShadowTile};
 
-/// Format of the shadow map.
-pub(crate) const SHADOW_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Texels at each side of a cascade in which no point is looked up: the filter reads them.
 const MARGIN: f64 = 4.0;
 /// Share of logarithmic over uniform splits (F. Zhang et al. 2006, "Parallel-Split Shadow Maps").
@@ -40,95 +38,53 @@ pub(crate) struct ShadowUniform {
     pub(crate) cascades: [CascadeUniform; MAX_CASCADES],
 }
 
-/// Shadow map of a renderer, and the views that are drawn into it.
+/// Cascades of a renderer.
 #[derive(Debug)]
-pub(crate) struct Shadows {
-    pub(crate) descriptor: ShadowDescriptor,
+pub(crate) struct Cascades {
+    descriptor: ShadowDescriptor,
     reversed: bool,
-    pub(crate) map: wgpu::TextureView,
-    pub(crate) sampler: wgpu::Sampler,
+    /// Tiles of the shadow map, one per cascade.
+    tiles: Vec<ShadowTile>,
     pub(crate) uniform: wgpu::Buffer,
-    /// One view per cascade.
-    pub(crate) views: Vec<View>,
 }
 
-impl Shadows {
-    pub(crate) fn new(device: &wgpu::Device, descriptor: &ShadowDescriptor, reversed: bool) -> Self {
-        let label = Some("gpuskin shadows");
-        let [columns, rows] = tiles(descriptor.cascades);
-        let texture = device.create_texture(&wgpu::TextureDescriptor {
-            label,
-            size: wgpu::Extent3d {
-                width: descriptor.size * columns,
-                height: descriptor.size * rows,
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: SHADOW_FORMAT,
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
-            view_formats: &[],
-        });
-        let compare = if reversed { wgpu::CompareFunction::GreaterEqual } else { wgpu::CompareFunction::LessEqual };
-        let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
-            label,
-            mag_filter: wgpu::FilterMode::Linear,
-            min_filter: wgpu::FilterMode::Linear,
-            compare: Some(compare),
-            ..Default::default()
-        });
+impl Cascades {
+    /// `tiles`: tiles of the shadow map, those of the cascades first.
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        descriptor: &ShadowDescriptor,
+        tiles: &[ShadowTile],
+        reversed: bool,
+    ) -> Self {
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
-            label,
+            label: Some("gpuskin cascades"),
             size: size_of::<ShadowUniform>() as u64,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let map = texture.create_view(&Default::default());
-        Self { descriptor: descriptor.clone(), reversed, map, sampler, uniform, views: Vec::new() }
+        let tiles = tiles.iter().take(descriptor.cascades as usize).copied().collect();
+        Self { descriptor: descriptor.clone(), reversed, tiles, uniform }
     }
 
     /// Fits the cascades to a camera, uploads what shaders need, and returns the cascades' cameras.
     pub(crate) fn fit(&self, queue: &wgpu::Queue, camera: &Camera, to_sun: Vec3) -> Vec<Camera> {
-        let (uniform, cameras) = fit(&self.descriptor, self.reversed, camera, to_sun);
+        let (uniform, cameras) = fit(&self.descriptor, &self.tiles, self.reversed, camera, to_sun);
         queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         cameras
     }
-
-    /// Begins the pass of all cascades.
-    pub(crate) fn begin<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
-        let clear = if self.reversed { 0.0 } else { 1.0 };
-        let depth_ops = Some(wgpu::Operations { load: wgpu::LoadOp::Clear(clear), store: wgpu::StoreOp::Store });
-        encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some("gpuskin shadows"),
-            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: &self.map,
-                depth_ops,
-                stencil_ops: None,
-            }),
-            ..Default::default()
-        })
-    }
-
-    /// Limits a pass to the tile of a cascade.
-    pub(crate) fn set_tile(&self, pass: &mut wgpu::RenderPass<'_>, cascade: usize) {
-        let [x, y] = first_texel(&self.descriptor, cascade);
-        let side = self.descriptor.size;
-        pass.set_viewport(x as f32, y as f32, side as f32, side as f32, 0.0, 1.0);
-        pass.set_scissor_rect(x, y, side, side);
-    }
-}
-
-fn first_texel(descriptor: &ShadowDescriptor, cascade: usize) -> [u32; 2] {
-    let columns = tiles(descriptor.cascades)[0] as usize;
-    [(cascade % columns) as u32 * descriptor.size, (cascade / columns) as u32 * descriptor.size]
 }
 
 /// Fits cascades to the part of a camera's frustum within the distance of the descriptor.
 ///
 /// Each cascade is the bounding sphere of a slice of the frustum, so its size does not change when the
 /// camera turns, and moves by whole texels, so that shadows of resting things do not flicker.
-fn fit(descriptor: &ShadowDescriptor, reversed: bool, camera: &Camera, to_sun: Vec3) -> (ShadowUniform, Vec<Camera>) {
+fn fit(
+    descriptor: &ShadowDescriptor,
+    tiles: &[ShadowTile],
+    reversed: bool,
+    camera: &Camera,
+    to_sun: Vec3,
+) -> (ShadowUniform, Vec<Camera>) {
     let eye = Vec3::from(camera.eye);
     let eye = if eye.is_finite() { eye.as_dvec3() } else { DVec3::ZERO };
     let away = -to_sun.as_dvec3();
@@ -151,7 +107,7 @@ fn fit(descriptor: &ShadowDescriptor, reversed: bool, camera: &Camera, to_sun: V
         ..Zeroable::zeroed()
     };
     let mut cameras = Vec::with_capacity(splits.len() - 1);
-    for (i, range) in splits.windows(2).enumerate() {
+    for (i, (range, tile)) in splits.windows(2).zip(tiles).enumerate() {
         let (center, radius) = frustum.sphere(range[0], range[1]);
         let half = radius * side / (side - 2.0 * MARGIN);
         let texel = 2.0 * half / side;
@@ -169,7 +125,7 @@ fn fit(descriptor: &ShadowDescriptor, reversed: bool, camera: &Camera, to_sun: V
             eye: (right * x + up * y + away * first).as_vec3().into(),
             height: descriptor.size as f32,
         });
-        let [column, row] = first_texel(descriptor, i).map(|texel| texel as f32);
+        let [column, row] = tile.first.map(|texel| texel as f32);
         let offset = [
             (eye.dot(right) - x) / texel + 0.5 * side,
             -(eye.dot(up) - y) / texel + 0.5 * side,
@@ -240,10 +196,16 @@ impl Frustum {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shading::{LightingFeatures, ShadowLayout};
     use super::*;
 
     fn descriptor() -> ShadowDescriptor {
         ShadowDescriptor { cascades: 4, size: 512, distance: 80.0, caster_distance: 50.0 }
+    }
+
+    fn fit(descriptor: &ShadowDescriptor, reversed: bool, camera: &Camera, sun: Vec3) -> (ShadowUniform, Vec<Camera>) {
+        let features = LightingFeatures { shadows: Some(descriptor.clone()), ..Default::default() };
+        super::fit(descriptor, &ShadowLayout::new(&features).unwrap().tiles, reversed, camera, sun)
     }
 
     #[test]

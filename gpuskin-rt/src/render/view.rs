@@ -24,6 +24,9 @@ pub struct Camera {
 impl Camera {
     const HEIGHT: f32 = 1080.0;
 
+    /// Camera that sees nothing.
+    pub(crate) const BLIND: Self = Self { view_proj: [[0.0; 4]; 4], eye: [0.0; 3], height: 0.0 };
+
     /// Returns this camera for a picture, or shadow map, of this height in pixels.
     #[doc(hidden)]
     pub fn with_height(self, pixels: u32) -> Self {

@@ -60,7 +60,10 @@ pub(crate) struct SurfaceCode {
 /// Features of a renderer that select shader code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LightingCode {
+    /// Whether the sun casts shadows.
     pub(crate) shadows: bool,
+    /// Number of tiles for the shadows of lights; 0 without.
+    pub(crate) light_shadows: u32,
     pub(crate) fog: bool,
     /// Whether there is an environment map.
     pub(crate) environment: bool,
@@ -82,13 +85,17 @@ pub(crate) struct OwnFunctions<'a> {
 pub(crate) const LIGHTING_BINDING: u32 = 2;
 /// Binding of the albedo table of GGX; the next one is its sampler.
 pub(crate) const ALBEDO_BINDING: u32 = 3;
-/// Binding of the cascades; the next ones are the shadow map and its sampler.
+/// Binding of the cascades.
 pub(crate) const SHADOWS_BINDING: u32 = 5;
+/// Binding of the shadow map; the next one is its sampler.
+pub(crate) const SHADOW_MAP_BINDING: u32 = 6;
 
 /// Binding of the environment map; the next one is its sampler.
 pub(crate) const ENVIRONMENT_BINDING: u32 = 9;
 /// Binding of point and spot lights.
 pub(crate) const LIGHTS_BINDING: u32 = 8;
+/// Binding of the shadows of point and spot lights.
+pub(crate) const LIGHT_SHADOWS_BINDING: u32 = 11;
 
 /// Returns camera, time, light and shadows of a view: structures, bindings in `@group(group)`, functions.
 pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
@@ -117,6 +124,13 @@ pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
         let lights = include_str!("../../shaders/lights.wgsl");
         text += &("\n".to_owned() + &lights.replace("MOST_LIGHTS", &code.lights.to_string()));
     }
+    if code.light_shadows > 0 {
+        let shadows = include_str!("../../shaders/light_shadows.wgsl");
+        text += &("\n".to_owned() + &shadows.replace("MOST_TILES", &code.light_shadows.to_string()));
+    }
+    if code.shadows || code.light_shadows > 0 {
+        text += &("\n".to_owned() + include_str!("../../shaders/shadow_map.wgsl"));
+    }
     text.replace("@group(GROUP)", &format!("@group({group})"))
 }
 
@@ -130,7 +144,7 @@ pub(crate) fn material(
 ) -> String {
     // Unlit surfaces receive neither shadows nor light.
     let code = match surface.unlit {
-        true => LightingCode { shadows: false, environment: false, lights: 0, ..code },
+        true => LightingCode { shadows: false, environment: false, lights: 0, light_shadows: 0, ..code },
         false => code,
     };
     let mapped = surface.textures.has(TextureSet::NORMAL) && !surface.unlit;
@@ -156,18 +170,20 @@ pub(crate) fn material(
                 Some(_) => include_str!("../../shaders/light_own.wgsl"),
             },
             own.light.unwrap_or_default(),
-            match code.lights {
-                0 => include_str!("../../shaders/metallic_roughness_lights_none.wgsl"),
-                _ => include_str!("../../shaders/metallic_roughness_lights.wgsl"),
+            match (code.lights, code.light_shadows) {
+                (0, _) => include_str!("../../shaders/metallic_roughness_lights_none.wgsl"),
+                (_, 0) => include_str!("../../shaders/metallic_roughness_lights.wgsl"),
+                _ => include_str!("../../shaders/metallic_roughness_lights_shadowed.wgsl"),
             },
             match surface.clearcoat {
                 true => include_str!("../../shaders/clearcoat.wgsl"),
                 false => include_str!("../../shaders/clearcoat_none.wgsl"),
             },
-            match (surface.clearcoat, code.lights) {
-                (false, _) => "",
-                (true, 0) => include_str!("../../shaders/clearcoat_lights_none.wgsl"),
-                (true, _) => include_str!("../../shaders/clearcoat_lights.wgsl"),
+            match (surface.clearcoat, code.lights, code.light_shadows) {
+                (false, ..) => "",
+                (true, 0, _) => include_str!("../../shaders/clearcoat_lights_none.wgsl"),
+                (true, _, 0) => include_str!("../../shaders/clearcoat_lights.wgsl"),
+                (true, ..) => include_str!("../../shaders/clearcoat_lights_shadowed.wgsl"),
             },
             match own.surface {
                 None => include_str!("../../shaders/surface_none.wgsl"),

@@ -104,7 +104,9 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                     let surface = SurfaceCode { textures, masked, flat, unlit, emits, specular, clearcoat };
                     let tone_mapping = ToneMapping::Neutral;
                     let lights = if flat { 0 } else { 341 };
-                    let code = LightingCode { shadows: true, fog: true, environment: !masked, lights, tone_mapping };
+                    let light_shadows = if flat { 0 } else { 11 };
+                    let (fog, environment) = (true, !masked);
+                    let code = LightingCode { shadows: true, fog, environment, lights, light_shadows, tone_mapping };
                     (
                         format!("{surface:?} of {variant:?}, {instances:?}"),
                         material::material(variant, instances, surface, code, Default::default()),
@@ -117,7 +119,7 @@ fn materials() -> impl Iterator<Item = (String, String)> {
         let features =
             [ToneMapping::None, ToneMapping::Neutral, ToneMapping::Aces].into_iter().flat_map(|tone_mapping| {
                 [(false, false, false), (true, false, true), (false, true, false)].map(|(shadows, fog, environment)| {
-                    LightingCode { shadows, fog, environment, lights: 0, tone_mapping }
+                    LightingCode { shadows, fog, environment, lights: 0, light_shadows: 0, tone_mapping }
                 })
             });
         features.map(move |code| {
@@ -138,6 +140,33 @@ fn materials() -> impl Iterator<Item = (String, String)> {
     });
     let few = variants.filter(|v| matches!(v.encoding, Encoding::LocalPacked | Encoding::MatrixF16 | Encoding::VatF16));
     few.flat_map(of).chain(first)
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn shaders_without_shadows_of_lights_have_nothing_of_them() {
+    use material::LightingCode;
+    let code = |shadows, light_shadows| LightingCode {
+        shadows,
+        light_shadows,
+        fog: false,
+        environment: false,
+        lights: 4,
+        tone_mapping: crate::lighting::ToneMapping::None,
+    };
+    let traces = ["GpuskinLightTile", "gpuskin_light_visibility", "@binding(11)"];
+    let map = "gpuskin_shadow_map";
+    let with = |text: &str| traces.map(|trace| text.contains(trace));
+    for shadows in [false, true] {
+        let off = material::lighting(code(shadows, 0), 0);
+        assert_eq!((with(&off), off.contains(map)), ([false; 3], shadows));
+        let on = material::lighting(code(shadows, 6), 0);
+        assert_eq!((with(&on), on.matches("var gpuskin_shadow_map").count()), ([true; 3], 1));
+        // Pipelines of a game use the text without the material.
+        parse(&on);
+        // Everything else stays.
+        assert!(off.lines().all(|line| on.contains(line)));
+    }
 }
 
 const SCOPES: [cull::CullScope; 3] = [cull::CullScope::Single, cull::CullScope::ManyClips, cull::CullScope::Batch];
@@ -455,7 +484,7 @@ fn wgsl_structures_match_rust_layout() {
 #[cfg(feature = "wgpu")]
 fn full_material_has_rust_layout() {
     use crate::lighting::{LightingUniform, PunctualUniform};
-    use crate::render::{CascadeUniform, FullMaterialUniform, ShadowUniform};
+    use crate::render::{CascadeUniform, FullMaterialUniform, LightShadowUniform, LightTileUniform, ShadowUniform};
     let (_, text) = materials().next().unwrap();
     let (module, _) = parse(&text);
     let view = same_layout!(&module, "GpuskinView", cull::CullView, [view_proj, eye]);
@@ -513,6 +542,17 @@ fn full_material_has_rust_layout() {
     let shadows =
         same_layout!(&module, "GpuskinShadows", ShadowUniform, [right, side, up, count, away, origin, cascades]);
     assert_eq!(shadows, (7, size_of::<ShadowUniform>()));
+    let tile = same_layout!(
+        &module,
+        "GpuskinLightTile",
+        LightTileUniform,
+        [right, texel, up, offset, forward, depth_offset, column, row, scale, depth_scale]
+    );
+    assert_eq!(tile, (10, size_of::<LightTileUniform>()));
+    let lights = same_layout!(&module, "GpuskinLightShadows", LightShadowUniform, [points, count, side]);
+    let bytes = size_of::<LightShadowUniform>() + 11 * size_of::<LightTileUniform>();
+    assert_eq!(lights, (4, bytes));
+    assert_eq!(layout(&module, "GpuskinLightShadows").0[3].1 as usize, size_of::<LightShadowUniform>());
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod field;
 mod following;
 mod layers;
 mod light;
+mod light_shadows;
 mod lights;
 mod limits;
 mod lods;
@@ -150,6 +151,15 @@ fn main() -> std::process::ExitCode {
         test!(lights::as_many_lights_as_promised_are_drawn, GPU),
         test!(lights::lights_beyond_the_limit_are_refused),
         test!(lights::invalid_lights_give_finite_pictures, GPU),
+        test!(light_shadows::spot_lights_cast_the_shadows_of_cast_rays, GPU),
+        test!(light_shadows::point_lights_cast_the_shadows_of_cast_rays_in_all_directions, GPU),
+        test!(light_shadows::surfaces_do_not_shadow_themselves_in_point_and_spot_lights, GPU),
+        test!(light_shadows::light_functions_and_clear_coats_get_shadowed_light, GPU),
+        test!(light_shadows::lights_beyond_the_tiles_have_no_shadow, GPU),
+        test!(light_shadows::lights_change_from_frame_to_frame, GPU),
+        test!(light_shadows::tiles_of_lights_leave_the_sun_as_it_is, GPU),
+        test!(light_shadows::invalid_shadowed_lights_give_finite_pictures, GPU),
+        test!(light_shadows::unusable_light_shadow_descriptors_are_refused),
         test!(following::a_week_of_commands_stays_within_a_millimetre, GPU),
         test!(following::commands_continue_or_stop_root_motion, GPU),
         test!(following::pictures_show_root_motion, GPU),

@@ -57,8 +57,13 @@ impl Scene<'_> {
     }
 
     pub fn renderer(&self, gpu: &Gpu) -> CrowdRenderer {
+        self.renderer_with(gpu, wgpu::CompareFunction::Less)
+    }
+
+    pub fn renderer_with(&self, gpu: &Gpu, depth_compare: wgpu::CompareFunction) -> CrowdRenderer {
         let descriptor = RendererDescriptor {
             color_format: wgpu::TextureFormat::Rgba16Float,
+            depth_compare,
             shading: Shading::MetallicRoughness(self.features.clone()),
             ..Default::default()
         };
@@ -66,6 +71,11 @@ impl Scene<'_> {
     }
 
     pub fn draw_with(&self, gpu: &Gpu, renderer: &mut CrowdRenderer) -> Picture {
+        self.draw_over(gpu, renderer, 1.0)
+    }
+
+    /// `background`: depth of the background.
+    pub fn draw_over(&self, gpu: &Gpu, renderer: &mut CrowdRenderer, background: f32) -> Picture {
         renderer.set_lighting(&self.lighting);
         let target = |format, usage| {
             gpu.device.create_texture(&wgpu::TextureDescriptor {
@@ -96,7 +106,10 @@ impl Scene<'_> {
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &depth.create_view(&Default::default()),
-                depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Store }),
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(background),
+                    store: wgpu::StoreOp::Store,
+                }),
                 stencil_ops: None,
             }),
             ..Default::default()
