@@ -2,9 +2,9 @@
 //! same instances. The last row draws cached poses: vertices that are skinned already, as static meshes are.
 
 use gpuskin_rt::internals::{
-    ByteRange, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Fog, FogDensity, Instance, Lighting,
-    LightingFeatures, Model, ModelVariant, Payload, PoseSharing, PunctualLight, RendererDescriptor, Repeat, Shading,
-    ShadowDescriptor, Str, ToneMapping, files,
+    ByteRange, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Fog, FogDensity, Instance,
+    LightShadowDescriptor, Lighting, LightingFeatures, Model, ModelVariant, Payload, PoseSharing, PunctualLight,
+    RendererDescriptor, Repeat, Shading, ShadowDescriptor, Str, ToneMapping, files,
 };
 
 use super::gpu::{Frame, SIZE, Timer};
@@ -32,21 +32,23 @@ enum Change {
 }
 
 /// Rows: name, features of the metallic-roughness model, and what else differs.
-fn rows() -> [(&'static str, Shading, Change); 10] {
+fn rows() -> [(&'static str, Shading, Change); 11] {
     let shadows = Some(ShadowDescriptor { cascades: 4, ..Default::default() });
     let plain = LightingFeatures::default();
     let air = LightingFeatures { fog: true, tone_mapping: ToneMapping::Neutral, ..plain.clone() };
     let shadowed = LightingFeatures { shadows: shadows.clone(), ..plain.clone() };
     let all = LightingFeatures { shadows, ..air.clone() };
-    let lights = |lights| Shading::MetallicRoughness(LightingFeatures { lights, ..LightingFeatures::default() });
+    let lights = |lights| LightingFeatures { lights, ..LightingFeatures::default() };
+    let one_shadow = LightingFeatures { light_shadows: Some(LightShadowDescriptor::default()), ..lights(16) };
     [
         ("diffuse", Shading::Diffuse, Change::None),
         ("  with 20 variants", Shading::Diffuse, Change::Variants),
         ("metallic-roughness", Shading::MetallicRoughness(plain.clone()), Change::None),
         ("  with 20 variants", Shading::MetallicRoughness(plain), Change::Variants),
         ("  with fog and tone mapping", Shading::MetallicRoughness(air), Change::None),
-        ("  with 16 point lights", lights(16), Change::None),
-        ("  with 256 point lights", lights(256), Change::None),
+        ("  with 16 point lights", Shading::MetallicRoughness(lights(16)), Change::None),
+        ("  with 16 point lights, one with shadows", Shading::MetallicRoughness(one_shadow), Change::None),
+        ("  with 256 point lights", Shading::MetallicRoughness(lights(256)), Change::None),
         ("  with four shadow cascades, drawn and received", Shading::MetallicRoughness(shadowed), Change::None),
         ("  with all of them", Shading::MetallicRoughness(all.clone()), Change::None),
         ("  with all of them, cached poses of a time grid", Shading::MetallicRoughness(all), Change::Cached),
@@ -150,7 +152,9 @@ fn renderer(
     // Spread evenly over the crowd, at the height of two metres.
     let lamp = |i: u32| {
         let [x, z] = [0.618_034, 0.754_878].map(|step| ((i as f32 * step).fract() - 0.5) * across);
-        PunctualLight { position: [x, 2.0, z], intensity: 5.0, range: Some(6.0), ..Default::default() }
+        // The one next to the middle; the renderer has room for its shadows, or for none.
+        let shadow = i == 1;
+        PunctualLight { position: [x, 2.0, z], intensity: 5.0, range: Some(6.0), shadow, ..Default::default() }
     };
     let lights: Vec<_> = (0..lights).map(lamp).collect();
     renderer.set_lights(&lights).map_err(failed)?;
