@@ -5,7 +5,7 @@ use std::path::Path;
 use gpuskin_build::Manifest;
 use gpuskin_build::{BakeOptions, bake};
 use gpuskin_build::{Diagnostics, Style};
-use gpuskin_rt::internals::{Model, wgpu};
+use gpuskin_rt::internals::{CrowdRenderer, Model, wgpu};
 
 use crate::report::heading;
 
@@ -66,14 +66,11 @@ pub(crate) fn text(findings: &Diagnostics) -> String {
 
 /// Features that the bench enables if the adapter has them. Unlike games, it does not enable
 /// texture compression: textures are compared as RGBA8.
-const FEATURES: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY
-    .union(wgpu::Features::INDIRECT_FIRST_INSTANCE)
-    .union(wgpu::Features::MULTI_DRAW_INDIRECT_COUNT)
-    .union(MATERIAL_TABLES);
-/// Features with which materials of many models are in one bind group.
-pub(crate) const MATERIAL_TABLES: wgpu::Features = wgpu::Features::TEXTURE_BINDING_ARRAY
-    .union(wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING)
-    .union(wgpu::Features::PARTIALLY_BOUND_BINDING_ARRAY);
+const FEATURES: wgpu::Features = CrowdRenderer::OPTIONAL_FEATURES
+    .difference(wgpu::Features::TEXTURE_COMPRESSION_BC)
+    .difference(wgpu::Features::TEXTURE_COMPRESSION_ETC2)
+    .difference(wgpu::Features::TEXTURE_COMPRESSION_ASTC)
+    .union(wgpu::Features::TIMESTAMP_QUERY);
 
 /// Opens the adapter with the limits that `limits` returns, and those of `features` that it has.
 async fn open(

@@ -7,7 +7,7 @@ use gpuskin_rt::internals::{
 
 use super::gpu::{Frame, SIZE, Timer, depth_pass, target};
 use crate::Options;
-use crate::context::{Context, MATERIAL_TABLES};
+use crate::context::Context;
 use crate::report::{Asked, compared, heading, median, seconds, time};
 
 const MODELS: [usize; 5] = [1, 10, 50, 100, 200];
@@ -32,8 +32,9 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
         for moves in ["standing", MOVING] {
             table(context, model, count, moves)?;
         }
-        if context.device.features().contains(MATERIAL_TABLES) {
-            table(&context.without(MATERIAL_TABLES)?, model, count, "standing, each material bound by itself")?;
+        let tables = wgpu::Features::TEXTURE_BINDING_ARRAY;
+        if context.device.features().contains(tables) {
+            table(&context.without(tables)?, model, count, "standing, each material bound by itself")?;
         }
         adding(context, model, count)?;
     }
