@@ -93,6 +93,8 @@ struct ClipReader<'a, 'f> {
     /// Nodes of an animation file, each with the node of the model whose name differs in a prefix or in
     /// separators.
     alike: BTreeMap<usize, usize>,
+    /// Pointers of the current clip to properties that are not animated (`KHR_animation_pointer`).
+    pointers: BTreeSet<String>,
 }
 
 impl<'a, 'f> ClipReader<'a, 'f> {
@@ -110,7 +112,8 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         };
         let (strangers, known, alike) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
         let targets = hierarchy.nodes.iter().map(|node| node.weights.len()).collect();
-        Self { source, model: moved, targets, names, keys: KeyTimesCache::default(), strangers, known, alike }
+        let (keys, pointers) = Default::default();
+        Self { source, model: moved, targets, names, keys, strangers, known, alike, pointers }
     }
 
     fn clip(&mut self, choice: &SelectedClip, report: &mut Report<'_>) -> Clip {
@@ -136,6 +139,12 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                     report.error(diagnostic.within(label.clone().and(format_args!("channel {i} (sampler {sampler})"))));
                 }
             }
+        }
+        let pointers = core::mem::take(&mut self.pointers);
+        if !pointers.is_empty() {
+            let message = format!("the animation of {} is ignored", list(pointers.iter().map(String::as_str), LISTED));
+            let help = "pointers to `translation`, `rotation`, `scale` and `weights` of nodes are read";
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).help(help).within(&label));
         }
         let mut warn = |node: usize, what: &str| {
             let name = self.model.document.nodes[node].name.as_deref();
@@ -197,18 +206,23 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         report: &mut Report<'_>,
     ) -> Result<Option<AnyChannel>, Diagnostic> {
         let file = self.source.file;
-        let property = match channel.target.path.as_str() {
+        let (target, path) = channel.target.animated();
+        let property = match path {
             "translation" => Some(Property::Translation),
             "rotation" => Some(Property::Rotation),
             "scale" => Some(Property::Scale),
             "weights" => None,
             other => {
+                if let Some(pointer) = channel.target.pointer() {
+                    self.pointers.insert(pointer.to_owned());
+                    return Ok(None);
+                }
                 let message = format!("channels with path {} are not supported and are ignored", quoted(other));
                 report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
                 return Ok(None);
             }
         };
-        let Some(target) = channel.target.node else {
+        let Some(target) = target else {
             let message = "a channel without a target node is ignored";
             report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
             return Ok(None);

@@ -288,6 +288,39 @@ pub(super) struct Target {
     pub node: Option<Index<json::Node>>,
     #[serde(default)]
     pub path: String,
+    extensions: Option<TargetExtensions>,
+}
+
+#[derive(Debug, Deserialize)]
+struct TargetExtensions {
+    #[serde(rename = "KHR_animation_pointer")]
+    animation_pointer: Option<AnimationPointer>,
+}
+
+/// `KHR_animation_pointer`: JSON pointer to the animated property.
+#[derive(Debug, Deserialize)]
+struct AnimationPointer {
+    #[serde(default)]
+    pointer: String,
+}
+
+impl Target {
+    /// JSON pointer to the animated property, if the channel has one.
+    pub(super) fn pointer(&self) -> Option<&str> {
+        let pointer = self.extensions.as_ref()?.animation_pointer.as_ref()?;
+        (self.path == "pointer").then_some(&pointer.pointer)
+    }
+
+    /// Node and path. A pointer to a property of a node that has a path of its own is the same as that path.
+    pub(super) fn animated(&self) -> (Option<Index<json::Node>>, &str) {
+        let of_node = || {
+            let (node, path) = self.pointer()?.strip_prefix("/nodes/")?.split_once('/')?;
+            let has_path = matches!(path, "translation" | "rotation" | "scale" | "weights");
+            let node = node.bytes().all(|digit| digit.is_ascii_digit()).then(|| node.parse().ok())??;
+            has_path.then_some((Some(Index::new(node)), path))
+        };
+        of_node().unwrap_or((self.node, &self.path))
+    }
 }
 
 #[cfg(test)]

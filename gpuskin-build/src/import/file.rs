@@ -26,8 +26,13 @@ const MAX_QUOTES: u32 = 32;
 const NUMBER: u64 = 8;
 
 /// Supported extensions that change how meshes are stored.
-const READ: [&str; 4] =
-    ["KHR_mesh_quantization", "KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression"];
+const READ: [&str; 5] = [
+    "KHR_animation_pointer",
+    "KHR_mesh_quantization",
+    "KHR_draco_mesh_compression",
+    "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
+];
 /// Prefixes of extensions that change neither positions nor normals, as in the reference
 /// implementation.
 const HARMLESS: [&str; 6] =

@@ -24,7 +24,8 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Keys whose values are skipped.
 const LEFT_OUT: [&str; 3] = ["extras", "min", "max"];
 /// Extensions whose content is read.
-const READ: [&str; 11] = [
+const READ: [&str; 12] = [
+    "KHR_animation_pointer",
     "KHR_texture_transform",
     "KHR_texture_basisu",
     "EXT_texture_webp",
