@@ -147,13 +147,16 @@ fn drawn_text(variant: Variant, instances: InstanceSource, layers: bool) -> Stri
     text
 }
 
-/// Returns the base colour texture of a surface.
+/// Interface of depth passes for base colours without layers.
+const DEPTH_VARYINGS: &str = include_str!("../shaders/depth_varyings.wgsl");
+
+/// Returns the base colour texture of a surface, and the interface of its depth pass.
 fn base_color(layers: bool, instances: InstanceSource) -> String {
     let module = match layers {
-        true => include_str!("../shaders/base_color_layers.wgsl"),
-        false => include_str!("../shaders/base_color_plain.wgsl"),
+        true => include_str!("../shaders/base_color_layers.wgsl").to_owned(),
+        false => DEPTH_VARYINGS.to_owned() + "\n" + include_str!("../shaders/base_color_plain.wgsl"),
     };
-    module.to_owned() + &binding_table::texture("base_color", 1, layers, instances)
+    module + &binding_table::texture("base_color", 1, layers, instances)
 }
 
 /// Returns all functions except `gpuskin_variant_of`.

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use super::{InstanceSource, Variant, base_color, binding_table, drawn_text};
+use super::{DEPTH_VARYINGS, InstanceSource, Variant, base_color, binding_table, drawn_text};
 use crate::lighting::ToneMapping;
 
 /// Textures of a material that its shader samples.
@@ -204,7 +204,7 @@ pub(crate) fn material(
     let constants = constants(surface);
     let base_color = match surface.textures.has(TextureSet::BASE_COLOR) {
         true => base_color(layers, instances),
-        false => include_str!("../../shaders/base_color_none.wgsl").to_owned(),
+        false => DEPTH_VARYINGS.to_owned() + "\n" + include_str!("../../shaders/base_color_none.wgsl"),
     };
     let parts = [&constants, &base_color, include_str!("../../shaders/material.wgsl"), normals, masked];
     for module in parts.into_iter().chain(shade.iter().copied()) {
