@@ -25,7 +25,7 @@ const MAX_QUOTES: u32 = 32;
 /// Size of a decoded number, in bytes.
 const NUMBER: u64 = 8;
 
-/// Supported extensions that change how meshes are stored.
+/// Supported extensions that change how meshes are stored, or what channels animate.
 const READ: [&str; 5] = [
     "KHR_animation_pointer",
     "KHR_mesh_quantization",

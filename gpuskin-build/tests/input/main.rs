@@ -4,6 +4,7 @@
 
 mod common;
 
+mod channels;
 mod choices;
 mod diagnostics;
 mod hostile;

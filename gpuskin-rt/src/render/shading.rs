@@ -153,9 +153,7 @@ impl LightingFeatures {
         }
         Ok(())
     }
-}
 
-impl LightingFeatures {
     /// Checks that the device can hold the shadow map. `depth_compare`: comparison of the renderer.
     pub(super) fn check_shadows(
         &self,
