@@ -9,6 +9,7 @@ use super::batch_passes::{BatchContents, BatchPasses, BatchPipelines};
 use super::cull::{CulledDraws, Views, draw_arguments};
 use super::geometry::InstanceBindings;
 use super::gpu::Gpu;
+use super::gpu_model::GpuModel;
 use super::layouts::{Layouts, MATRIX_BYTES, PLACE_BYTES, PLAYBACK_BYTES};
 use super::palette::PoseEvaluator;
 use super::palettes::{Palettes, part};
@@ -47,11 +48,11 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Sizes with one more crowd.
-    fn with(self, member: &Member<'_>, views: &Views) -> Self {
-        let capacity = u64::from(member.capacity);
-        let (sets, lods) = (views.sets() as u64, views.lods(&member.model.geometry.cull_mesh()) as u64);
-        let poses = member.model.geometry.poses();
+    /// Sizes with one more crowd, of a model and with room for `capacity` instances.
+    fn with(self, (model, capacity): (&GpuModel, u32), views: &Views) -> Self {
+        let capacity = u64::from(capacity);
+        let (sets, lods) = (views.sets() as u64, views.lods(&model.geometry.cull_mesh()) as u64);
+        let poses = model.geometry.poses();
         let marks = if views.occlusion { capacity } else { 0 };
         Self {
             instances: self.instances + capacity,
@@ -59,7 +60,7 @@ impl Sizes {
             words: self.words + poses.map_or(0, |poses| poses.words().size()),
             lengths: self.lengths + u64::from(LENGTHS_HEADER) + sets * lods + marks,
             lists: self.lists + sets * lods * capacity * ENTRY_BYTES / 4,
-            draws: self.draws + lods * member.model.geometry.parts.len() as u64,
+            draws: self.draws + lods * model.geometry.parts.len() as u64,
         }
     }
 
@@ -74,17 +75,22 @@ impl Sizes {
     }
 }
 
-/// Returns how many of `members`, from the first one on, one batch can hold on a device.
-pub(crate) fn batched(device: &wgpu::Device, members: &[Member<'_>], views: &Views) -> usize {
+/// Returns how many crowds, from the first one on, one batch can hold on a device. `crowds`: models, and room for
+/// instances.
+pub(crate) fn batched<'a>(
+    device: &wgpu::Device,
+    crowds: impl Iterator<Item = (&'a GpuModel, u32)>,
+    views: &Views,
+) -> usize {
     let limits = device.limits();
     let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
     let mut sizes = Sizes::default();
-    let fits = |member: &&Member<'_>| {
-        sizes = sizes.with(member, views);
+    let fits = |crowd: &(&'a GpuModel, u32)| {
+        sizes = sizes.with(*crowd, views);
         sizes.fit(binding)
     };
     let groups = limits.max_compute_workgroups_per_dimension as usize;
-    members.iter().take_while(fits).count().min(groups)
+    crowds.take_while(fits).count().min(groups)
 }
 
 impl Batch {

@@ -1,5 +1,6 @@
 //! Choice of the crowds whose passes are merged.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 
 use super::batch::{self, Batch};
@@ -9,6 +10,7 @@ use super::compute::LazyPipelines;
 use super::crowd_core::CrowdCore;
 use super::cull::Views;
 use super::gpu::Gpu;
+use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
 use super::pipelines::{PassKind, PipelineCache};
 use super::scatter::ScatterPipeline;
@@ -17,21 +19,35 @@ use super::surface::Surface;
 use crate::shader::{InstanceSource, Variant};
 use crate::{Time, View};
 
+/// New crowds join a batch that is at most this many times as large as they are.
+const GROWTH: usize = 4;
+/// New crowds join a batch if both have at most this many crowds.
+const SMALL: usize = 16;
+
 /// Batches of a renderer. Two or more crowds of small models are merged; a single crowd, and crowds with
 /// layers, a pose cache or compute passes of the game, are drawn by themselves.
+///
+/// A batch cannot grow. New crowds get a batch of their own, into which earlier batches are merged that are not much
+/// larger: one crowd beside two hundred does not stall a frame, and the number of batches grows with the logarithm of
+/// the number of crowds.
 #[derive(Debug, Default)]
 pub(crate) struct Batching {
     batches: Vec<BatchedCrowds>,
     pipelines: Option<Arc<BatchPipelines>>,
     /// Views that the batches are made for.
     views: usize,
+    /// Crowds of which the batches were made.
+    wanted: Vec<(Weak<CrowdCore>, Needs)>,
 }
 
 #[derive(Debug)]
 struct BatchedCrowds {
     batch: Batch,
-    crowds: Vec<(Weak<CrowdCore>, Needs)>,
+    /// Crowds in their places; `None` once a crowd has left.
+    crowds: Vec<Place>,
 }
+
+type Place = Option<(Weak<CrowdCore>, Needs)>;
 
 /// Room for instances, and reach of attachments, of a crowd in a batch.
 type Needs = (u32, f32);
@@ -54,23 +70,60 @@ impl Batching {
         if wanted.len() < 2 {
             wanted.clear();
         }
-        if self.holds(&wanted) && views.is_none_or(|views| views.count == self.views) {
+        let views_differ = views.is_some_and(|views| views.count != self.views);
+        let known = self.wanted.iter().map(|(crowd, needs)| (crowd.as_ptr(), *needs));
+        if !views_differ && known.eq(wanted.iter().map(|(crowd, needs)| (Arc::as_ptr(crowd), *needs))) {
             return;
         }
-        let old = core::mem::take(&mut self.batches);
+        self.wanted = wanted.iter().map(|(crowd, needs)| (Arc::downgrade(crowd), *needs)).collect();
+        let alive = |batch: &BatchedCrowds| -> Vec<_> { batch.crowds.iter().map(upgrade).collect() };
+        let before: Vec<_> = self.batches.iter().flat_map(alive).collect();
+        if views_differ {
+            self.batches.clear();
+        }
+        let stays: HashMap<_, _> = wanted.iter().map(|(crowd, needs)| (Arc::as_ptr(crowd), *needs)).collect();
+        self.batches.retain_mut(|batch| batch.keep(|crowd, needs| stays.get(&crowd) == Some(&needs)));
         if let Some(views) = views {
             self.views = views.count;
-            self.form(gpu, (layouts, pipelines), views, &wanted);
+            let new = self.unbatched(&wanted, gpu.device, views);
+            self.form(gpu, (layouts, pipelines), views, &new);
         }
-        let is_batched = |crowd: &Arc<CrowdCore>| self.batches.iter().any(|batch| batch.has(crowd));
-        let left = old.iter().flat_map(|batch| &batch.crowds).filter_map(|(crowd, _)| crowd.upgrade());
-        left.filter(|crowd| !is_batched(crowd)).for_each(|crowd| crowd.leave_batch());
+        let held = self.held();
+        let left = before.iter().flatten().filter(|crowd| !held.contains(&Arc::as_ptr(crowd)));
+        left.for_each(|crowd| crowd.leave_batch());
     }
 
-    /// Whether the batches consist of these crowds.
-    fn holds(&self, wanted: &[(Arc<CrowdCore>, Needs)]) -> bool {
-        let held = self.batches.iter().flat_map(|batch| &batch.crowds).map(|(crowd, has)| (crowd.as_ptr(), *has));
-        held.eq(wanted.iter().map(|(crowd, needs)| (Arc::as_ptr(crowd), *needs)))
+    /// Crowds of all batches.
+    fn held(&self) -> HashSet<*const CrowdCore> {
+        self.batches.iter().flat_map(BatchedCrowds::held).collect()
+    }
+
+    /// Returns the crowds that are in no batch, in order. Removes the last batches if one batch can hold their crowds
+    /// as well.
+    fn unbatched(
+        &mut self,
+        wanted: &[(Arc<CrowdCore>, Needs)],
+        device: &wgpu::Device,
+        views: &Views,
+    ) -> Vec<(Arc<CrowdCore>, Needs)> {
+        let mut held = self.held();
+        let without = |held: &HashSet<_>| -> Vec<_> {
+            wanted.iter().filter(|(crowd, _)| !held.contains(&Arc::as_ptr(crowd))).cloned().collect()
+        };
+        let mut new = without(&held);
+        while let Some(last) = self.batches.last().filter(|_| !new.is_empty()) {
+            let len = held.len();
+            last.held().for_each(|crowd| _ = held.remove(&crowd));
+            let len = len - held.len();
+            let is_near = new.len() * GROWTH >= len || new.len() + len <= SMALL;
+            let together = without(&held);
+            if !is_near || batch::batched(device, sizes(&together), views) < together.len() {
+                break;
+            }
+            new = together;
+            self.batches.pop();
+        }
+        new
     }
 
     fn form(
@@ -80,38 +133,34 @@ impl Batching {
         views: &Views,
         wanted: &[(Arc<CrowdCore>, Needs)],
     ) {
-        let mut member = |(crowd, (capacity, reach)): &(Arc<CrowdCore>, Needs)| {
-            let variant = Variant { previous_transforms: false, ..crowd.model.geometry.variant };
-            let source = InstanceSource::Batch { table: layouts.table_len.is_some() };
-            let of = |surface: &Surface| pipelines.get(layouts, (variant, source), *surface);
-            let pipelines = crowd.model.surfaces.iter().map(of).collect();
-            (pipelines, *capacity, *reach)
-        };
-        let prepared: Vec<_> = wanted.iter().map(&mut member).collect();
+        if wanted.is_empty() {
+            return;
+        }
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let mut start = 0;
         while start < wanted.len() {
             let all = &wanted[start..];
-            let members: Vec<_> = all
-                .iter()
-                .zip(&prepared[start..])
-                .map(|((crowd, _), (pipelines, capacity, reach))| {
-                    let pipelines: &Vec<_> = pipelines;
-                    Member { model: &crowd.model, pipelines: pipelines.clone(), capacity: *capacity, reach: *reach }
-                })
-                .collect();
-            let count = batch::batched(gpu.device, &members, views);
+            let count = batch::batched(gpu.device, sizes(all), views);
             if count == 0 {
                 // A crowd that no batch has room for is drawn by itself.
                 start += 1;
                 continue;
             }
+            let all = &all[..count];
+            let members = all.iter().map(|(crowd, (capacity, reach))| {
+                let variant = Variant { previous_transforms: false, ..crowd.model.geometry.variant };
+                let source = InstanceSource::Batch { table: layouts.table_len.is_some() };
+                let of = |surface: &Surface| pipelines.get(layouts, (variant, source), *surface);
+                let pipelines = crowd.model.surfaces.iter().map(of).collect();
+                Member { model: &crowd.model, pipelines, capacity: *capacity, reach: *reach }
+            });
+            let members: Vec<_> = members.collect();
             let passes = self.pipelines.get_or_insert_with(|| Arc::new(BatchPipelines::new(gpu.device)));
-            let (batch, palettes) = Batch::new((gpu, &mut encoder), layouts, views, passes, &members[..count]);
+            let (batch, palettes) = Batch::new((gpu, &mut encoder), layouts, views, passes, &members);
             for (i, ((crowd, (room, _)), palettes)) in all.iter().zip(palettes).enumerate() {
                 crowd.join_batch((&mut encoder, layouts), (&batch.instances, batch.first_instance(i)), *room, palettes);
             }
-            let crowds = all[..count].iter().map(|(crowd, needs)| (Arc::downgrade(crowd), *needs)).collect();
+            let crowds = all.iter().map(|(crowd, needs)| Some((Arc::downgrade(crowd), *needs))).collect();
             self.batches.push(BatchedCrowds { batch, crowds });
             start += count;
         }
@@ -132,7 +181,7 @@ impl Batching {
     /// Culls and evaluates all crowds of all batches. `times`: current and previous time.
     pub(super) fn record(&mut self, queue: &wgpu::Queue, pass: &mut wgpu::ComputePass<'_>, times: [Time; 2]) {
         for BatchedCrowds { batch, crowds } in &mut self.batches {
-            let alive: Vec<_> = crowds.iter().map(|(crowd, _)| crowd.upgrade()).collect();
+            let alive: Vec<_> = crowds.iter().map(upgrade).collect();
             let counts: Vec<u32> = alive.iter().map(|c| c.as_ref().map_or(0, |crowd| crowd.uploaded())).collect();
             let ignore_marks = alive.iter().flatten().any(|crowd| crowd.ignores_marks());
             batch.record(queue, pass, &counts, times, ignore_marks);
@@ -156,7 +205,7 @@ impl Batching {
 
     /// Number of crowds whose passes are merged with those of `crowd`, itself included.
     pub(super) fn merged(&self, crowd: &Arc<CrowdCore>) -> u32 {
-        self.batches.iter().find(|batch| batch.has(crowd)).map_or(1, |batch| batch.crowds.len() as u32)
+        self.batches.iter().find(|batch| batch.has(crowd)).map_or(1, |batch| batch.held().count() as u32)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -165,7 +214,29 @@ impl Batching {
 }
 
 impl BatchedCrowds {
-    fn has(&self, crowd: &Arc<CrowdCore>) -> bool {
-        self.crowds.iter().any(|(own, _)| core::ptr::eq(own.as_ptr(), Arc::as_ptr(crowd)))
+    fn held(&self) -> impl Iterator<Item = *const CrowdCore> {
+        self.crowds.iter().flatten().map(|(crowd, _)| crowd.as_ptr())
     }
+
+    fn has(&self, crowd: &Arc<CrowdCore>) -> bool {
+        self.held().any(|own| core::ptr::eq(own, Arc::as_ptr(crowd)))
+    }
+
+    /// Removes the crowds that do not stay. Returns `false` if more places are empty than not: the others are better
+    /// off in a new batch.
+    fn keep(&mut self, stays: impl Fn(*const CrowdCore, Needs) -> bool) -> bool {
+        for place in &mut self.crowds {
+            place.take_if(|(crowd, needs)| !stays(crowd.as_ptr(), *needs));
+        }
+        2 * self.held().count() >= self.crowds.len()
+    }
+}
+
+fn upgrade(place: &Place) -> Option<Arc<CrowdCore>> {
+    place.as_ref()?.0.upgrade()
+}
+
+/// Models of crowds, and the room that their instances need.
+fn sizes(crowds: &[(Arc<CrowdCore>, Needs)]) -> impl Iterator<Item = (&GpuModel, u32)> {
+    crowds.iter().map(|(crowd, (capacity, _))| (&*crowd.model, *capacity))
 }

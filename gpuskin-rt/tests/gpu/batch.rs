@@ -225,6 +225,42 @@ pub fn batched_pictures_match_single_crowds() {
     }
 }
 
+/// Crowds that come and go while others are drawn: they are merged by and by, and few batches are remade.
+pub fn crowds_that_come_and_go_match_single_crowds() {
+    const MANY: usize = 40;
+    let models: Vec<_> = (0..MANY).map(|i| build(recipe_of(i % MODELS), i)).collect();
+    let mut scenes = scenes_of(&models, &RendererDescriptor::default(), 3).expect(DEVICE);
+    let merged = |scenes: &Scenes| -> Vec<u32> {
+        let Scene { crowds, renderer, .. } = &scenes[1];
+        crowds.iter().map(|crowd| crowd.explain(renderer).merged).collect()
+    };
+    assert_same(&mut scenes, 0, MANY, "one batch");
+    let mut turn = 1;
+    let mut drawn = |scenes: &mut Scenes, lone: usize, what: &str| {
+        assert_same(scenes, turn, scenes[0].crowds.len() - lone, what);
+        turn += 1;
+        merged(scenes)
+    };
+    let mut expected = vec![40; 40];
+    for (added, together) in [(1, 1), (2, 2), (9, 9), (10, 50)] {
+        let of = |scene: &Scene| scene.crowds.len() - MANY;
+        let more = added - of(&scenes[0]);
+        scenes.iter_mut().for_each(|scene| (0..more).for_each(|i| scene.add(&models[i], 5, 60 + i as u32)));
+        expected = if together == 50 { vec![50; 50] } else { [vec![40; 40], vec![together; added]].concat() };
+        assert_eq!(drawn(&mut scenes, usize::from(added == 1), "crowds were added"), expected, "{added} added");
+    }
+    // A crowd that outgrows its room leaves a gap, and so does one that is removed.
+    scenes.iter_mut().for_each(|scene| scene.spawn(2, 200, 99));
+    expected = [vec![49; 2], vec![1], vec![49; 47]].concat();
+    assert_eq!(drawn(&mut scenes, 1, "a crowd outgrew its room"), expected);
+    scenes.iter_mut().for_each(|scene| scene.crowds.drain(3..27).for_each(drop));
+    scenes.iter_mut().for_each(|scene| drop(scene.ids.drain(3..27)));
+    expected = [vec![25; 2], vec![1], vec![25; 23]].concat();
+    assert_eq!(drawn(&mut scenes, 1, "half of the crowds were removed"), expected);
+    scenes.iter_mut().for_each(|scene| drop((scene.crowds.pop(), scene.ids.pop())));
+    assert_eq!(drawn(&mut scenes, 0, "most crowds were removed"), vec![25; 25]);
+}
+
 /// Thousands of models, and views that come while they are drawn.
 pub fn thousands_of_models_and_new_views_match_single_crowds() {
     const MANY: usize = 4_096;
