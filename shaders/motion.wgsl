@@ -1,6 +1,7 @@
 // Motion pass: writes the transforms of instances that move at constant rates. One thread per
 // instance. CPU reference and formula: gpuskin-rt/src/motion.rs. root_motion.wgsl adds instances that
-// follow their root motion; with root_motion_none.wgsl there are none.
+// follow their root motion; with root_motion_none.wgsl there are none. terrain.wgsl puts instances on the
+// ground; with terrain_none.wgsl there is none.
 
 // Layout of MotionUniform in gpuskin-rt/src/motion.rs.
 struct GpuskinMotionParameters {
@@ -79,8 +80,6 @@ fn gpuskin_move(
     }
     let along = vec2<f32>(v.x * sin_cos.y + v.z * sin_cos.x, v.z * sin_cos.y - v.x * sin_cos.x);
     let moved = vec3<f32>(along.x * chord, v.y * seconds, along.y * chord);
-    gpuskin_places[number * 2u] =
-        vec4<u32>(bitcast<vec3<u32>>(origin.xyz + moved), gpuskin_places[number * 2u].w);
     // (0, sin, 0, cos) * rotation.
     let turned_rotation = vec4<f32>(
         sin_cos.y * rotation.x + sin_cos.x * rotation.z,
@@ -88,6 +87,12 @@ fn gpuskin_move(
         sin_cos.y * rotation.z - sin_cos.x * rotation.x,
         sin_cos.y * rotation.w - sin_cos.x * rotation.y,
     );
-    gpuskin_places[number * 2u + 1u] =
-        vec4<u32>(gpuskin_pack_rotation(turned_rotation), gpuskin_places[number * 2u + 1u].zw);
+    gpuskin_put(number, origin.xyz + moved, turned_rotation);
+}
+
+// Writes position and rotation of an instance in the world.
+fn gpuskin_write_place(number: u32, position: vec3<f32>, rotation: vec4<f32>) {
+    let at = number * 2u;
+    gpuskin_places[at] = vec4<u32>(bitcast<vec3<u32>>(position), gpuskin_places[at].w);
+    gpuskin_places[at + 1u] = vec4<u32>(gpuskin_pack_rotation(rotation), gpuskin_places[at + 1u].zw);
 }

@@ -16,10 +16,6 @@ struct GpuskinDisplacement {
     translation: vec3<f32>,
 }
 
-fn gpuskin_quaternion_product(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return vec4<f32>(a.w * b.xyz + b.w * a.xyz + cross(a.xyz, b.xyz), a.w * b.w - dot(a.xyz, b.xyz));
-}
-
 fn gpuskin_then(a: GpuskinDisplacement, b: GpuskinDisplacement) -> GpuskinDisplacement {
     return GpuskinDisplacement(
         gpuskin_quaternion_product(a.rotation, b.rotation),
@@ -259,9 +255,6 @@ fn gpuskin_move_by_root(number: u32, at: u32, moving: u32) -> bool {
     }
     let scale = gpuskin_places[number * 2u].w;
     let position = origin + gpuskin_rotate(rotation, moved.translation * bitcast<f32>(scale));
-    gpuskin_places[number * 2u] = vec4<u32>(bitcast<vec3<u32>>(position), scale);
-    let turned = normalize(gpuskin_quaternion_product(rotation, moved.rotation));
-    gpuskin_places[number * 2u + 1u] =
-        vec4<u32>(gpuskin_pack_rotation(turned), gpuskin_places[number * 2u + 1u].zw);
+    gpuskin_put(number, position, normalize(gpuskin_quaternion_product(rotation, moved.rotation)));
     return true;
 }

@@ -22,8 +22,8 @@ pub use crate::{
 };
 pub use crate::{
     Appearance, Attachment, Curve, Encoding, Environment, EventQueue, FieldDescriptor, FiredEvent, FiredEventKind,
-    Instance, InstancePose, InstanceRecord, LayerSet, LiveBones, Motion, Playback, Repeat, SocketError, Sockets, Time,
-    Transform, Transition, Wind,
+    Instance, InstancePose, InstanceRecord, LayerSet, LiveBones, Motion, Playback, Repeat, SocketError, Sockets,
+    Terrain, Time, Transform, Transition, Wind,
 };
 
 macro_rules! modules {

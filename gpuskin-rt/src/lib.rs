@@ -66,6 +66,7 @@
 //! | footsteps and other events | [`Crowd::events`], [`ClipInfo::events_between`] |
 //! | bone positions on the CPU | [`Sockets`] |
 //! | move instances: at constant rates, by root motion | [`Crowd::set_motion`], [`Motion`], [`InstanceRecord::root_displacement`] |
+//! | keep moving instances on the ground | [`Crowd::set_terrain`], [`Terrain`] |
 //! | find out why a crowd is slow | [`Crowd::explain`] |
 //!
 //! # Numbers
@@ -135,6 +136,7 @@ mod shader;
 mod skin;
 mod skin_matrix;
 mod socket;
+mod terrain;
 mod time;
 mod timeline;
 pub mod tools;
@@ -172,6 +174,7 @@ pub use render::{
 };
 pub use root_motion::Displacement;
 pub use socket::{InstancePose, SocketError, Sockets};
+pub use terrain::{Terrain, TerrainError};
 pub use time::Time;
 pub use transform::Transform;
 pub use transition::{Curve, Transition};

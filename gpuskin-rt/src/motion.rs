@@ -20,10 +20,11 @@ use crate::root_motion::Displacement;
 #[cfg(any(feature = "wgpu", test))]
 use crate::root_table::Screw;
 #[cfg(any(feature = "wgpu", test))]
+use crate::terrain::Terrain;
+#[cfg(any(feature = "wgpu", test))]
 use crate::timeline::{CYCLE, PlaybackTimeline};
 #[cfg(any(feature = "wgpu", test))]
 use crate::transform::{finite_position, unit_rotation};
-#[cfg(any(feature = "wgpu", test))]
 use crate::{ClipInfo, InstanceRecord};
 use crate::{Time, Transform};
 
@@ -109,13 +110,15 @@ impl Motion {
     }
 }
 
-/// Clips of an instance, and its scale, on which root motion depends.
+/// Clips of an instance, and its scale, on which root motion depends, and the ground.
 #[cfg(any(feature = "wgpu", test))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Playing<'a> {
     /// Record of the instance; position and rotation do not matter.
     pub(crate) record: InstanceRecord,
     pub(crate) clips: &'a [ClipInfo],
+    /// Ground of the crowd.
+    pub(crate) terrain: Option<&'a Terrain>,
 }
 
 #[cfg(any(feature = "wgpu", test))]
@@ -130,7 +133,7 @@ fn transform(origin: DVec3, rotation: DQuat, scale: f32) -> Transform {
     Transform { translation: origin.as_vec3().into(), scale, rotation: rotation.as_quat().into() }
 }
 
-/// Motion since a time, and where it began.
+/// Motion since a time, and where it began. On a terrain, places are over the ground, of which the height is 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MotionState {
     pub(crate) origin: DVec3,
@@ -150,6 +153,22 @@ impl MotionState {
     pub(crate) fn new(from: Transform, motion: Motion, start: Time) -> Self {
         let rotation = DQuat::from_array(from.rotation.map(f64::from)).normalize();
         Self { origin: Vec3::from(from.translation).as_dvec3(), rotation, motion: motion.finite(), start }
+    }
+
+    /// Returns the state over the ground of one that starts in the world.
+    #[cfg(any(feature = "wgpu", test))]
+    pub(crate) fn over_ground(self, terrain: Option<&Terrain>) -> Self {
+        let Some(terrain) = terrain else { return self };
+        let (origin, rotation) = terrain.over_ground(self.origin, self.rotation);
+        Self { origin, rotation, ..self }
+    }
+
+    /// Returns the state in the world of one that starts over the ground.
+    #[cfg(any(feature = "wgpu", test))]
+    pub(crate) fn in_world(self, terrain: Option<&Terrain>) -> Self {
+        let Some(terrain) = terrain else { return self };
+        let (origin, rotation) = terrain.in_world(self.origin, self.rotation);
+        Self { origin, rotation, ..self }
     }
 
     #[cfg(any(feature = "wgpu", test))]
@@ -182,6 +201,8 @@ impl MotionState {
     #[cfg(any(feature = "wgpu", test))]
     pub(crate) fn transform(&self, time: Time, playing: &Playing<'_>) -> Transform {
         let (origin, rotation) = self.place(time, playing);
+        let in_world = |terrain: &Terrain| terrain.in_world(origin, rotation);
+        let (origin, rotation) = playing.terrain.map_or((origin, rotation), in_world);
         let found = transform(origin, rotation, playing.record.scale);
         if self.motion.follows_root { found.finite() } else { found }
     }
@@ -244,7 +265,7 @@ impl MotionState {
         if !self.motion.follows_root {
             return RootMotionRecord::at_rates(&self.record());
         }
-        let Playing { record, clips } = playing;
+        let Playing { record, clips, .. } = playing;
         let displaced = |state: &Self| Displacement { rotation: state.rotation, translation: state.origin };
         let fade = self.fade(playing);
         // Steps count from the start of the crossfade, which may be earlier than the motion.
@@ -349,28 +370,30 @@ pub struct MotionUniform {
     pub reserved: u32,
 }
 
-/// Returns the WGSL of the pass that writes the transforms of moving instances.
-pub fn motion() -> String {
-    let modules = [
-        include_str!("../shaders/playback.wgsl"),
-        include_str!("../shaders/pack_rotation.wgsl"),
-        include_str!("../shaders/motion.wgsl"),
-        include_str!("../shaders/root_motion_none.wgsl"),
-    ];
-    modules.join("\n")
-}
-
-/// Returns the WGSL of the pass for crowds of which some instances follow their root motion.
-pub fn root_motion() -> String {
+/// Returns the WGSL of the pass that writes the transforms of moving instances. `root_motion`: some of them may follow it.
+/// `terrain`: they move on a terrain.
+pub fn motion(root_motion: bool, terrain: bool) -> String {
     let fields = bit_fields::wgsl();
-    let modules = [
-        &fields,
+    let mut modules = vec![
         include_str!("../shaders/playback.wgsl"),
-        include_str!("../shaders/instance.wgsl"),
         include_str!("../shaders/pack_rotation.wgsl"),
         include_str!("../shaders/motion.wgsl"),
-        include_str!("../shaders/root_motion.wgsl"),
     ];
+    if root_motion || terrain {
+        modules.push(include_str!("../shaders/quaternion_product.wgsl"));
+    }
+    match root_motion {
+        true => modules.extend([
+            &fields,
+            include_str!("../shaders/instance.wgsl"),
+            include_str!("../shaders/root_motion.wgsl"),
+        ]),
+        false => modules.push(include_str!("../shaders/root_motion_none.wgsl")),
+    }
+    modules.push(match terrain {
+        true => include_str!("../shaders/terrain.wgsl"),
+        false => include_str!("../shaders/terrain_none.wgsl"),
+    });
     modules.join("\n")
 }
 
@@ -380,7 +403,7 @@ mod tests {
 
     /// Motions at constant rates do not depend on it.
     fn at_rates() -> Playing<'static> {
-        Playing { record: InstanceRecord::default(), clips: &[] }
+        Playing { record: InstanceRecord::default(), clips: &[], terrain: None }
     }
 
     /// Integrates the motion in small steps.

@@ -7,7 +7,7 @@ use super::{Crowd, InstanceId, StaleId};
 use crate::appearance::packed_tint;
 use crate::transform::{finite_position, finite_scale, unit_rotation};
 use crate::{
-    Appearance, Clip, FiredEvent, Instance, InstanceRecord, ModelVariant, Motion, Part, Transform, Transition,
+    Appearance, Clip, FiredEvent, Instance, InstanceRecord, ModelVariant, Motion, Part, Terrain, Transform, Transition,
 };
 use glam::Quat;
 
@@ -236,6 +236,15 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set_motion(&self, id: InstanceId, motion: Motion) -> Result<(), StaleId> {
         self.core.state().instances.set_motions(&[id], &[motion])
+    }
+
+    /// Keeps instances that move on the ground, from where they are at the last prepared time; `None`: they move as if there
+    /// were none. Their height above the ground stays as it is, and changes with their vertical velocity: place them on it with
+    /// [`Terrain::height`]. If the terrain tilts instances, those that move lean as the ground does and not otherwise. The
+    /// device computes it in the same pass, from a copy of the heights that all crowds of the renderer share.
+    /// Commands and queries are in world space, as without a terrain. Instances that stand do not change.
+    pub fn set_terrain(&self, terrain: Option<&Terrain>) {
+        self.core.state().instances.set_terrain(terrain.cloned());
     }
 
     /// Returns the motion of an instance; `None` if it no longer exists.

@@ -16,7 +16,8 @@ use super::gpu_model::GpuModel;
 use super::instances::Instances;
 use super::layers::CrowdLayers;
 use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
-use super::motions::{MotionPass, MotionPipelines, MotionRecords, Motions};
+use super::motion_pass::{MotionPass, MotionPipelines};
+use super::motions::{MotionRecords, Motions};
 use super::palettes::{CrowdBuffers, Palettes, part};
 use super::pipelines::DrawnPart;
 use super::poses::{PosedLists, Poses};
@@ -371,15 +372,24 @@ impl CrowdCore {
             let (first, capacity) = (buffers.first, state.batched.map_or(state.capacity, |room| room as usize));
             // Culling on the CPU needs to know where the instances are.
             let roots = self.model.roots.as_deref();
-            let moves = |motions: &Motions| motions.any() && motions.fit(&uploads.limits, capacity, roots);
+            let terrain = instances.terrain().cloned();
+            let ground = terrain.as_ref();
+            let moves = |motions: &Motions| motions.any() && motions.fit(&uploads.limits, capacity, roots, ground);
             if let Some(motions) = instances.motions().filter(|motions| scatters && !culls_on_cpu && moves(motions)) {
-                let pass = buffers.motion.take().filter(|pass| pass.reads(motions));
+                let pass = buffers.motion.take().filter(|pass| pass.reads(motions, ground));
                 let pass = pass.unwrap_or_else(|| {
                     let bound = |buffer, bytes| part(buffer, bytes, first, capacity as u32);
                     let targets = core::iter::once(&buffers.places).chain(&buffers.previous);
                     let targets = targets.map(|buffer| bound(buffer, PLACE_BYTES));
                     let playing = (bound(&buffers.playbacks, PLAYBACK_BYTES), roots);
-                    MotionPass::new(Gpu { device, queue }, motion, (capacity, motions), targets, playing)
+                    MotionPass::new(
+                        Gpu { device, queue },
+                        motion,
+                        (capacity, motions),
+                        targets,
+                        playing,
+                        terrain.clone(),
+                    )
                 });
                 let (list, changes) = motions.changed();
                 let target = (&pass.records, 0);

@@ -11,7 +11,7 @@ use super::motions::Motions;
 use super::previous::PreviousTransforms;
 use super::roots::RootClips;
 use crate::record::{PlaceRecord, PlaybackRecord, layer_set, played_appearance};
-use crate::{Appearance, InstanceRecord, Playback, Transform};
+use crate::{Appearance, InstanceRecord, Playback, Terrain, Transform};
 
 mod moving;
 
@@ -44,6 +44,8 @@ pub(crate) struct Instances {
     motions: Option<Motions>,
     /// Root motion of the model, if its clips have some.
     roots: Option<Arc<RootClips>>,
+    /// Ground that moving instances stay on.
+    terrain: Option<Terrain>,
     /// Last prepared time.
     clock: Arc<AtomicU64>,
 }
@@ -63,6 +65,7 @@ impl Instances {
             previous: previous.then(PreviousTransforms::default),
             motions: None,
             roots: None,
+            terrain: None,
             clock,
         }
     }

@@ -89,6 +89,7 @@ mod material;
 mod materials;
 mod model_checks;
 mod morph_pass;
+mod motion_pass;
 mod motions;
 mod occlusion;
 mod palette;

@@ -1,16 +1,10 @@
-//! Motions of the instances of a crowd, and the pass that moves them.
+//! Motions of the instances of a crowd.
 
 use super::changes::Changes;
-use super::compute::{LazyPipelines, layout, pipeline};
-use super::gpu::Gpu;
-use super::layouts::{bind_group, storage, uniform};
 use super::roots::RootClips;
-use crate::motion::{
-    self, MOTION_ENTRY_POINT, MOTION_GROUP_SIZE, MotionRecord, MotionState, MotionUniform, Playing, RootMotionRecord,
-};
-use crate::{Motion, Time, Transform};
+use crate::motion::{MotionRecord, MotionState, Playing, RootMotionRecord};
+use crate::{Motion, Terrain, Time, Transform};
 
-const LABEL: Option<&str> = Some("gpuskin motion");
 /// Storage buffers of the pass where instances follow their root motion.
 const STORAGE_BUFFERS: u32 = 4;
 
@@ -41,12 +35,12 @@ impl MotionRecords {
         }
     }
 
-    fn follow_root(&self) -> bool {
+    pub(super) fn follow_root(&self) -> bool {
         matches!(self, Self::Roots(_))
     }
 
     /// Bytes per record.
-    fn stride(&self) -> u64 {
+    pub(super) fn stride(&self) -> u64 {
         if self.follow_root() { size_of::<RootMotionRecord>() as u64 } else { size_of::<MotionRecord>() as u64 }
     }
 }
@@ -159,142 +153,41 @@ impl Motions {
         (&self.records, &mut self.changed)
     }
 
-    /// Whether a device can move a crowd of some capacity. `roots`: root motion of its model.
-    pub(crate) fn fit(&self, limits: &wgpu::Limits, capacity: usize, roots: Option<&RootClips>) -> bool {
+    pub(super) fn records(&self) -> &MotionRecords {
+        &self.records
+    }
+
+    /// Whether a device can move a crowd of some capacity. `roots`: root motion of its model. `terrain`: its ground.
+    pub(crate) fn fit(
+        &self,
+        limits: &wgpu::Limits,
+        capacity: usize,
+        roots: Option<&RootClips>,
+        terrain: Option<&Terrain>,
+    ) -> bool {
         let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let roots = roots.filter(|_| self.records.follow_root());
         let table = roots
             .is_none_or(|roots| roots.size() <= most && limits.max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS);
-        table && capacity as u64 * self.records.stride() <= most
+        let ground = terrain
+            .is_none_or(|terrain| terrain.size().into_iter().all(|side| side <= limits.max_texture_dimension_2d));
+        table && ground && capacity as u64 * self.records.stride() <= most
     }
 }
 
 /// Gives an instance a motion at a time, or the same at another transform. `current`: where it is by then, if it
-/// moves. A position that stays keeps its full precision.
+/// moves. A position that stays keeps its full precision. `terrain`: ground of the crowd.
 pub(crate) fn restarted(
     current: Option<MotionState>,
     (before, after): (Transform, Transform),
     motion: Motion,
-    time: Time,
+    (time, terrain): (Time, Option<&Terrain>),
 ) -> MotionState {
-    let new = MotionState::new(after, motion, time);
+    let new = MotionState::new(after, motion, time).over_ground(terrain);
     let Some(current) = current else { return new };
     MotionState {
         origin: if before.translation == after.translation { current.origin } else { new.origin },
         rotation: if before.rotation == after.rotation { current.rotation } else { new.rotation },
         ..new
-    }
-}
-
-/// Pipeline of the motion pass.
-#[derive(Debug)]
-pub(crate) struct MotionPipeline {
-    layout: wgpu::BindGroupLayout,
-    pipeline: wgpu::ComputePipeline,
-}
-
-impl MotionPipeline {
-    fn new(device: &wgpu::Device) -> Self {
-        Self::with(device, &motion::motion(), 0)
-    }
-
-    fn with_roots(device: &wgpu::Device) -> Self {
-        Self::with(device, &motion::root_motion(), 2)
-    }
-
-    /// `read`: number of further buffers that the shader reads.
-    fn with(device: &wgpu::Device, text: &str, read: usize) -> Self {
-        let parameters = uniform(size_of::<MotionUniform>() as u64, false);
-        let mut bindings = vec![parameters, storage(true, false), storage(false, false)];
-        bindings.resize(bindings.len() + read, storage(true, false));
-        let layout = layout(device, LABEL, &bindings);
-        let pipeline = pipeline(device, LABEL, (text, MOTION_ENTRY_POINT), &[&layout]);
-        Self { layout, pipeline }
-    }
-}
-
-/// Pipelines of the motion pass, without and with root motion.
-#[derive(Debug)]
-pub(crate) struct MotionPipelines {
-    rates: LazyPipelines<MotionPipeline>,
-    roots: LazyPipelines<MotionPipeline>,
-}
-
-impl MotionPipelines {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
-        Self {
-            rates: LazyPipelines::new(device, MotionPipeline::new),
-            roots: LazyPipelines::new(device, MotionPipeline::with_roots),
-        }
-    }
-}
-
-/// Motion pass of a crowd: over the transforms of this frame, and over those of the previous one, if
-/// shaders read them.
-#[derive(Clone, Debug)]
-pub(crate) struct MotionPass {
-    pub(crate) records: wgpu::Buffer,
-    follows_root: bool,
-    targets: Vec<(wgpu::Buffer, wgpu::BindGroup)>,
-    pipeline: wgpu::ComputePipeline,
-    max_groups: u32,
-}
-
-impl MotionPass {
-    /// `targets`: place records, then those of the previous frame if there are any. `playing`: playback records, and root
-    /// motion of the model if it has some.
-    pub(crate) fn new<'b>(
-        Gpu { device, queue }: Gpu<'_>,
-        pipelines: &MotionPipelines,
-        (capacity, motions): (usize, &Motions),
-        targets: impl Iterator<Item = wgpu::BufferBinding<'b>>,
-        (playbacks, roots): (wgpu::BufferBinding<'b>, Option<&RootClips>),
-    ) -> Self {
-        let buffer = |size, usage| {
-            let usage = usage | wgpu::BufferUsages::COPY_DST;
-            device.create_buffer(&wgpu::BufferDescriptor { label: LABEL, size, usage, mapped_at_creation: false })
-        };
-        let records = buffer(capacity as u64 * motions.records.stride(), wgpu::BufferUsages::STORAGE);
-        let roots = roots.filter(|_| motions.records.follow_root());
-        let follows_root = roots.is_some();
-        let MotionPipeline { layout, pipeline } =
-            if follows_root { pipelines.roots.get() } else { pipelines.rates.get() };
-        let table = roots.map(|roots| roots.buffer(Gpu { device, queue }).as_entire_binding());
-        let read = table.map(|table| [wgpu::BindingResource::Buffer(playbacks), table]);
-        let target = |places: wgpu::BufferBinding<'_>| {
-            let parameters = buffer(size_of::<MotionUniform>() as u64, wgpu::BufferUsages::UNIFORM);
-            let resources =
-                [parameters.as_entire_binding(), records.as_entire_binding(), wgpu::BindingResource::Buffer(places)];
-            let resources: Vec<_> = resources.into_iter().chain(read.iter().flatten().cloned()).collect();
-            let group = bind_group(device, LABEL, layout, &resources);
-            (parameters, group)
-        };
-        let max_groups = device.limits().max_compute_workgroups_per_dimension;
-        let targets = targets.map(target).collect();
-        Self { targets, records: records.clone(), follows_root, pipeline: pipeline.clone(), max_groups }
-    }
-
-    /// Whether the pass reads the records of these motions.
-    pub(crate) fn reads(&self, motions: &Motions) -> bool {
-        self.follows_root == motions.records.follow_root()
-    }
-
-    /// Moves the first `instances` instances. `times`: current and previous time.
-    pub(crate) fn record(
-        &self,
-        queue: &wgpu::Queue,
-        pass: &mut wgpu::ComputePass<'_>,
-        instances: u32,
-        times: [Time; 2],
-    ) {
-        let groups = instances.div_ceil(MOTION_GROUP_SIZE);
-        let across = groups.min(self.max_groups).max(1);
-        pass.set_pipeline(&self.pipeline);
-        for ((parameters, group), time) in self.targets.iter().zip(times) {
-            let uniform = MotionUniform { time: time.words(), instances, reserved: 0 };
-            queue.write_buffer(parameters, 0, bytemuck::bytes_of(&uniform));
-            pass.set_bind_group(0, group, &[]);
-            pass.dispatch_workgroups(across, groups.div_ceil(across), 1);
-        }
     }
 }

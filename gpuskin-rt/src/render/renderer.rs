@@ -17,7 +17,7 @@ use super::gpu::{Gpu, guarded};
 use super::gpu_model::GpuModel;
 use super::layouts::{Layouts, MATERIAL_TABLES};
 use super::lit::Lit;
-use super::motions::MotionPipelines;
+use super::motion_pass::MotionPipelines;
 use super::occlusion::Occlusion;
 use super::palette::PalettePipelines;
 use super::pipelines::{PassKind, PipelineCache};

@@ -59,6 +59,8 @@ impl<M> Crowd<M> {
         let mut saved = SnapshotState::read(snapshot).map_err(fail)?;
         saved.rename(&Names::of(&self.meta)).map_err(fail)?;
         let time = self.time();
+        let terrain = self.core.state().instances.terrain().cloned();
+        saved.motions.iter_mut().for_each(|(_, motion)| *motion = motion.over_ground(terrain.as_ref()));
         saved.move_to(time, &self.meta.clips);
         let layered = self.core.model.geometry.poses().is_some();
         self.clear();

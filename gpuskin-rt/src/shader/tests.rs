@@ -11,6 +11,7 @@ use crate::local::shader::{self as local, PaletteUniform, Scratch};
 use crate::motion::{self, MotionUniform};
 use crate::pose_texture::PosePlaces;
 use crate::record::{PlaceRecord, PlaybackRecord};
+use crate::terrain::TerrainUniform;
 use crate::{ClipRecord, Encoding, Normals, Packing, Playback, cache, cull};
 
 /// Returns every WGSL module that the crate passes to a device, with its name.
@@ -58,11 +59,11 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 .filter(|v| v.is_posed() && v.normals == Normals::Cofactor && !v.previous_transforms)
                 .map(|variant| (format!("pose pass of {variant:?}"), pose_pass(variant))),
         )
-        .chain([
-            ("scatter".into(), SCATTER.to_owned()),
-            ("motion".into(), motion::motion()),
-            ("root motion".into(), motion::root_motion()),
-        ])
+        .chain([("scatter".into(), SCATTER.to_owned())])
+        .chain(
+            [(false, false), (true, false), (false, true), (true, true)]
+                .map(|(roots, terrain)| (format!("motion {roots} {terrain}"), motion::motion(roots, terrain))),
+        )
         .chain([("instance writer".into(), instance_writer_source())])
         .chain(Variant::all().take(1).map(|v| (format!("blended crowd of {v:?}"), blended(crowd(v)))))
         .chain(materials().take(8).map(|(name, text)| (format!("blended {name}"), blended(text))))
@@ -301,9 +302,11 @@ fn wgsl_structures_match_rust_layout() {
     let (clips, _) = layout(&module, "GpuskinModel");
     assert_eq!(clips[16], ("clips".into(), size_of::<ModelUniform>() as u32));
 
-    let (moved, _) = parse(&motion::motion());
+    let (moved, _) = parse(&motion::motion(false, true));
     let motion = same_layout!(&moved, "GpuskinMotionParameters", MotionUniform, [time, instances, reserved]);
     assert_eq!(motion, (3, size_of::<MotionUniform>()));
+    let terrain = same_layout!(&moved, "GpuskinTerrain", TerrainUniform, [corner, samples_per_metre, tilt]);
+    assert_eq!(terrain, (3, size_of::<TerrainUniform>()));
 
     let (writer, _) = parse(&instance_writer_source());
     let sizes = ["GpuskinPlaceRecord", "GpuskinPlaybackRecord"].map(|name| layout(&writer, name).1 as usize);

@@ -50,7 +50,7 @@ fn travellers(encoding: Encoding) -> TestModel {
 }
 
 /// Devices without compute, on which the CPU moves instances, then devices with compute.
-fn devices() -> impl Iterator<Item = Gpu> {
+pub fn devices() -> impl Iterator<Item = Gpu> {
     BACKENDS.into_iter().filter_map(gpu).chain(BACKENDS.into_iter().filter_map(compute))
 }
 
@@ -180,7 +180,7 @@ pub fn a_week_of_commands_stays_within_a_millimetre() {
 }
 
 /// A square of 0.4 metres that faces +z. Clip 0 stands; clip 1 moves one metre along x per loop of a second; clip 2 moves along y.
-fn sliders(encoding: Encoding) -> TestModel {
+pub fn sliders(encoding: Encoding) -> TestModel {
     let mut recipe = square_recipe(encoding, plain([1.0, 0.0, 0.0, 1.0]));
     let slide = TestClip { duration: 1.0, looped: true, ..STILL };
     recipe.clips = vec![STILL, slide, slide];

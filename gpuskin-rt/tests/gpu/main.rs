@@ -35,6 +35,7 @@ mod palette;
 mod paths;
 mod picking;
 mod surface;
+mod terrain;
 mod textures;
 mod variants;
 mod written;
@@ -167,6 +168,9 @@ fn main() -> std::process::ExitCode {
         test!(following::root_motion_has_motion_vectors, GPU),
         test!(following::batched_crowds_follow_their_root_motion, EIGHT_BUFFERS),
         test!(following::models_without_root_motion_stand),
+        test!(terrain::a_week_of_commands_stays_on_the_ground, GPU),
+        test!(terrain::root_motion_goes_along_the_ground, GPU),
+        test!(terrain::commands_and_snapshots_are_in_world_space, GPU),
         test!(following::odd_root_motion_stays_finite, GPU),
         test!(moving::a_week_of_commands_stays_within_a_millimetre, GPU),
         test!(morphs::added_morph_targets_draw_same_picture, COMPUTE),

@@ -9,14 +9,14 @@ use gpuskin_rt::internals::*;
 
 /// Reference of an instance, by another formula: position and heading.
 #[derive(Clone, Copy, Debug)]
-struct Walker {
-    at: DVec3,
-    heading: f64,
-    motion: Motion,
+pub struct Walker {
+    pub at: DVec3,
+    pub heading: f64,
+    pub motion: Motion,
 }
 
 impl Walker {
-    fn after(self, seconds: f64) -> Self {
+    pub fn after(self, seconds: f64) -> Self {
         let Motion { velocity, turn_rate, .. } = self.motion;
         let [side, up, ahead] = velocity.map(f64::from);
         let rate = f64::from(turn_rate);
@@ -44,14 +44,14 @@ impl Walker {
     }
 }
 
-fn prepare(gpu: &Gpu, renderer: &mut CrowdRenderer, time: f64) {
+pub fn prepare(gpu: &Gpu, renderer: &mut CrowdRenderer, time: f64) {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     renderer.prepare(&gpu.queue, &mut encoder, &map(8.0), time).unwrap();
     gpu.queue.submit([encoder.finish()]);
 }
 
 /// A motion after which a walker is within two kilometres of the origin.
-fn next(random: &mut Random, walker: &Walker, seconds: f64) -> Motion {
+pub fn next(random: &mut Random, walker: &Walker, seconds: f64) -> Motion {
     for _ in 0..20 {
         let velocity = [random.within(-0.5, 0.5), 0.0, random.within(-1.0, 2.0)];
         let turn_rate = [0.0, 1e-6, 1e-3, 0.02, -0.3, 2.5][random.below(6) as usize] * random.within(0.5, 1.0);

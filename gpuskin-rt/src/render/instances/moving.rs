@@ -7,7 +7,7 @@ use crate::motion::{MotionState, Playing};
 use crate::render::StaleId;
 use crate::render::ids::InstanceId;
 use crate::render::motions::{Motions, restarted};
-use crate::{InstanceRecord, Motion, Time, Transform};
+use crate::{InstanceRecord, Motion, Terrain, Time, Transform};
 
 impl Instances {
     fn now(&self) -> Time {
@@ -26,7 +26,8 @@ impl Instances {
     fn playing(&self, index: usize) -> Playing<'_> {
         let transform = Transform { scale: self.places[index].scale(), ..Transform::default() };
         let clips = self.roots.as_ref().map_or(&[][..], |roots| &roots.clips);
-        Playing { record: InstanceRecord::new(transform, self.playbacks[index]), clips }
+        let terrain = self.terrain.as_ref();
+        Playing { record: InstanceRecord::new(transform, self.playbacks[index]), clips, terrain }
     }
 
     /// Motion of the instance at an index of the dense list; `None` if it stands still.
@@ -72,7 +73,7 @@ impl Instances {
                 return;
             }
             let place = instances.transform(index);
-            let state = restarted(instances.rebased(index), (place, place), motion, now);
+            let state = restarted(instances.rebased(index), (place, place), motion, (now, instances.terrain()));
             instances.set_motion_state(index, id, state);
         })
     }
@@ -99,9 +100,29 @@ impl Instances {
         }
     }
 
-    /// Motions of the instances that move, each with its index.
+    /// Motions of the instances that move, each with its index; where they start is in the world.
     pub(crate) fn moving(&self) -> impl Iterator<Item = (u32, MotionState)> {
-        self.motions.iter().flat_map(Motions::iter).map(|(index, state)| (index as u32, *state))
+        let moving = self.motions.iter().flat_map(Motions::iter);
+        moving.map(|(index, state)| (index as u32, state.in_world(self.terrain())))
+    }
+
+    pub(crate) fn terrain(&self) -> Option<&Terrain> {
+        self.terrain.as_ref()
+    }
+
+    /// Sets the ground. Instances go on from where they are at the last prepared time; the tilt of the old ground ends.
+    pub(crate) fn set_terrain(&mut self, terrain: Option<Terrain>) {
+        let now = self.now();
+        let in_world = |(index, state): (usize, &MotionState)| {
+            let state = state.rebased(now, &self.playing(index));
+            (index, MotionState { origin: state.in_world(self.terrain()).origin, ..state })
+        };
+        let moving: Vec<_> = self.motions.iter().flat_map(|motions| motions.iter_at(now)).map(in_world).collect();
+        self.terrain = terrain;
+        for (index, state) in moving {
+            self.store_motion(index, state.over_ground(self.terrain()));
+        }
+        self.mark_motions();
     }
 
     /// Motions of all instances, and the changes since the last upload; `None` while none has moved yet.
@@ -124,7 +145,7 @@ impl Instances {
         let Some(current) = self.rebased(index) else { return self.put(index, transform) };
         let before = self.transform(index);
         if before != transform {
-            let state = restarted(Some(current), (before, transform), current.motion, self.now());
+            let state = restarted(Some(current), (before, transform), current.motion, (self.now(), self.terrain()));
             self.places[index].set_transform(transform);
             self.changed_places.mark(index);
             self.set_motion_state(index, id, state);

@@ -60,7 +60,7 @@ pub(super) struct SnapshotState<'a> {
     pub(super) appearances: Vec<Appearance>,
     /// Layer sets, each with the index of its instance.
     pub(super) layers: Vec<(u32, LayerSet)>,
-    /// Motions, each with the index of its instance.
+    /// Motions, each with the index of its instance; where it starts is in the world.
     pub(super) motions: Vec<(u32, MotionState)>,
 }
 
@@ -280,7 +280,7 @@ impl<'a> SnapshotState<'a> {
     pub(super) fn move_to(&mut self, time: Time, clips: &[ClipInfo]) {
         for (index, state) in &mut self.motions {
             let record = self.records[*index as usize];
-            *state = state.moved_in_time(self.time, time, &Playing { record, clips });
+            *state = state.moved_in_time(self.time, time, &Playing { record, clips, terrain: None });
         }
         for record in &mut self.records {
             record.move_in_time(self.time, time);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     fn place(state: &MotionState, time: Time) -> [f32; 3] {
-        state.transform(time, &Playing { record: InstanceRecord::default(), clips: &[] }).translation
+        state.transform(time, &Playing { record: InstanceRecord::default(), clips: &[], terrain: None }).translation
     }
 
     /// Returns a snapshot of three instances; the second one has layers.

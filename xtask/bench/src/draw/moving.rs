@@ -1,8 +1,8 @@
-//! Instances that move by a velocity and a turn rate or by root motion, beside the same instances standing.
+//! Instances that move by a velocity and a turn rate, also on a terrain, or by root motion, beside the same instances standing.
 
 use gpuskin_rt::internals::{
     Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Dynamic, Instance, Model, Motion, RendererDescriptor, Repeat,
-    RootKey, RootMotion, Transform, Transition,
+    RootKey, RootMotion, Terrain, Transform, Transition,
 };
 
 use super::gpu::{Frame, SIZE, Timer};
@@ -39,15 +39,26 @@ fn table(context: &Context, model: &Model, count: u32) -> Result<(), String> {
         let motions = [Motion::STILL, walk, Motion::following_root()];
         let scenes = motions.map(|motion| Scene::new(context, model, count, motion, fades));
         let [standing, rates, roots] = scenes;
-        measure_scenes(context, &mut [standing?, rates?, roots?])?;
+        let on_terrain = Scene::new(context, model, count, walk, fades)?;
+        on_terrain.crowd.set_terrain(Some(&plain(count)?));
+        measure_scenes(context, &mut [standing?, rates?, roots?, on_terrain])?;
     }
     Ok(())
 }
 
-/// Measures instances that stand, that move at constant rates, and that follow their root motion.
-fn measure_scenes(context: &Context, scenes: &mut [Scene; 3]) -> Result<(), String> {
+/// Returns a terrain under all instances that tilts them: of height 0, so that the picture is the same.
+fn plain(count: u32) -> Result<Terrain, String> {
+    const SAMPLES: usize = 1024;
+    let across = f64::from(count).sqrt() as f32 * SPACING;
+    let terrain = Terrain::new([-0.5 * across; 2], across / SAMPLES as f32, SAMPLES, vec![0.0; SAMPLES * SAMPLES]);
+    Ok(terrain.map_err(|e| e.to_string())?.tilted(1.0))
+}
+
+/// Measures instances that stand, that move at constant rates, that follow their root motion, and that move at constant
+/// rates on a terrain.
+fn measure_scenes(context: &Context, scenes: &mut [Scene; 4]) -> Result<(), String> {
     let (frame, timer) = (Frame::new(&context.device), Timer::new(context));
-    let (mut gpu, mut cpu) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
+    let (mut gpu, mut cpu) = ([const { Vec::new() }; 4], [const { Vec::new() }; 4]);
     for i in 0..if context.is_software() { SOFTWARE_FRAMES } else { FRAMES } {
         // In turns, so that clock rates and other load on the machine affect all alike.
         for (scene, (gpu, cpu)) in scenes.iter_mut().zip(gpu.iter_mut().zip(&mut cpu)) {
@@ -66,12 +77,14 @@ fn measure_scenes(context: &Context, scenes: &mut [Scene; 3]) -> Result<(), Stri
             }
         }
     }
-    let [standing, rates, roots] = gpu.map(median);
+    let [standing, rates, roots, on_terrain] = gpu.map(median);
     compared("frame on the GPU, by velocity", rates, ("standing", standing), Some(Asked::AtMost(1.02)));
     compared("frame on the GPU, by root motion", roots, ("standing", standing), None);
-    let [standing, rates, roots] = cpu.map(median);
+    compared("frame on the GPU, by velocity on a terrain", on_terrain, ("standing", standing), None);
+    let [standing, rates, roots, on_terrain] = cpu.map(median);
     compared("prepare on the CPU, by velocity", rates, ("standing", standing), Some(Asked::AtMost(1.0)));
     compared("prepare on the CPU, by root motion", roots, ("standing", standing), None);
+    compared("prepare on the CPU, by velocity on a terrain", on_terrain, ("standing", standing), None);
     Ok(())
 }
 
@@ -93,7 +106,7 @@ fn circling(model: &Model) -> Model {
 struct Scene {
     renderer: CrowdRenderer,
     camera: Camera,
-    _crowd: Crowd<Dynamic>,
+    crowd: Crowd<Dynamic>,
 }
 
 impl Scene {
@@ -119,6 +132,6 @@ impl Scene {
         let across = side as f32 * SPACING;
         let (eye, aspect) = ([0.0, across * 0.1, across * 0.5], SIZE[0] as f32 / SIZE[1] as f32);
         let camera = Camera::perspective_look_at(eye, [0.0; 3], 0.9, aspect, 0.1, across * 4.0).with_height(SIZE[1]);
-        Ok(Self { renderer, camera, _crowd: crowd })
+        Ok(Self { renderer, camera, crowd })
     }
 }
