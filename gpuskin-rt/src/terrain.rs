@@ -210,7 +210,7 @@ pub enum TerrainError {
     Height {
         /// Number of the sample.
         sample: usize,
-        /// Its height.
+        /// Height of the sample, metres.
         height: f32,
     },
 }

@@ -27,7 +27,7 @@ impl MotionPipeline {
         let parameters = uniform(size_of::<MotionUniform>() as u64, false);
         let mut bindings = vec![parameters, storage(true, false), storage(false, false)];
         if root_motion {
-            // What instances play, and the root motion of the clips.
+            // Playback records, and the root motion of the clips.
             bindings.extend([storage(true, false), storage(true, false)]);
         }
         let heights = wgpu::BindingType::Texture {
