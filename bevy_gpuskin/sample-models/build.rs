@@ -1,5 +1,5 @@
 //! Bakes the sample models.
 
 fn main() {
-    gpuskin_build::build("../../assets/gpuskin.toml");
+    gpuskin_build::build("gpuskin.toml");
 }

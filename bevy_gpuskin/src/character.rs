@@ -4,7 +4,7 @@ use bevy::ecs::component::Component;
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
-use gpuskin_rt::{BakedModel, Clip, Instance, InstanceRecord, Mask, Part, Repeat, Time, Transition};
+use gpuskin_rt::{BakedModel, Clip, Instance, InstanceRecord, Mask, ModelVariant, Part, Repeat, Time, Transition};
 
 use crate::outbox::{Command, GroupIndex, LayerStart, Outbox, Slot};
 use crate::playing::Playing;
@@ -56,6 +56,7 @@ pub struct Character<M: BakedModel> {
     /// Whether `playing` differs from what the event queues have.
     has_changed: bool,
     clip: Clip<M>,
+    variant: ModelVariant<M>,
 }
 
 /// Whether the renderer knows of a character.
@@ -70,7 +71,15 @@ impl<M: BakedModel> Character<M> {
     /// Makes a character that plays a clip from its start.
     pub fn playing(clip: Clip<M>) -> Self {
         let instance = Box::new(Instance::at([0.0; 3]).play(clip));
-        Self { state: State::New(instance), commands: Vec::new(), applied: 0, playing: None, has_changed: false, clip }
+        Self {
+            state: State::New(instance),
+            commands: Vec::new(),
+            applied: 0,
+            playing: None,
+            has_changed: false,
+            clip,
+            variant: ModelVariant::BASE,
+        }
     }
 
     /// Sets the speed as a factor of the clip's normal speed; 0 freezes the pose, negative plays backwards.
@@ -97,6 +106,20 @@ impl<M: BakedModel> Character<M> {
     pub fn tinted(self, tint: impl Into<Color>) -> Self {
         let tint = tint.into().to_linear().to_f32_array();
         self.with(|instance| instance.tinted(tint))
+    }
+
+    /// Sets the variant of the model's materials: `variants::GUARD_BLUE`. Others have the model's own look.
+    ///
+    /// ```
+    /// use bevy_gpuskin::{Character, ModelVariant};
+    /// use bevy_gpuskin_sample_models::{clips, variants};
+    ///
+    /// let blue = Character::playing(clips::GUARD_RUN).with_variant(variants::GUARD_BLUE);
+    /// let any = Character::playing(clips::GUARD_RUN).with_variant(ModelVariant::random(7));
+    /// ```
+    pub fn with_variant(mut self, variant: ModelVariant<M>) -> Self {
+        self.variant = variant;
+        self.with(|instance| instance.variant(variant))
     }
 
     /// Sets two words for the game's own shaders.
@@ -197,6 +220,17 @@ impl<M: BakedModel> Character<M> {
     /// Sets the tint, which is multiplied with the base colour.
     pub fn set_tint(&mut self, tint: impl Into<Color>) -> &mut Self {
         self.command(Command::Tint(tint.into().to_linear().to_f32_array()))
+    }
+
+    /// Sets the variant of the model's materials. The clip plays on.
+    pub fn set_variant(&mut self, variant: ModelVariant<M>) -> &mut Self {
+        self.variant = variant;
+        self.command(Command::Variant(variant))
+    }
+
+    /// Returns the variant of the model's materials.
+    pub fn variant(&self) -> ModelVariant<M> {
+        self.variant
     }
 
     /// Sets two words for the game's own shaders.

@@ -18,7 +18,7 @@ pub use character::Character;
 pub use crowd::CharacterCrowd;
 pub use events::{ClipFinished, EventFired};
 pub use gpuskin_rt;
-pub use gpuskin_rt::{Attachment, Curve, Repeat, Transition};
+pub use gpuskin_rt::{Attachment, Curve, ModelVariant, Repeat, Transition};
 pub use plugin::{CharacterPlugin, CharacterSystems, GpuskinPlugin};
 pub use render::CharacterRenderer;
 pub use sockets::Socket;

@@ -2,7 +2,7 @@
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
-use gpuskin_rt::{Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Mask, Part, Transition};
+use gpuskin_rt::{Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Mask, ModelVariant, Part, Transition};
 
 /// Number of a character within its model, by which the renderer finds its instance.
 pub(crate) type Slot = u32;
@@ -31,6 +31,7 @@ pub(crate) enum Command<M> {
     LayerWeight(usize, f32, f32),
     Tint([f32; 4]),
     Custom([u32; 2]),
+    Variant(ModelVariant<M>),
     Part(Part<M>, bool),
     /// Index of the attachment in the plugin.
     Attachment(usize, bool),

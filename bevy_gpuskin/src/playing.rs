@@ -31,7 +31,11 @@ impl Playing {
                     layers.set_weight(*layer, *weight, *seconds, time);
                 }
             }
-            Command::Tint(_) | Command::Custom(_) | Command::Part(..) | Command::Attachment(..) => return false,
+            Command::Tint(_)
+            | Command::Custom(_)
+            | Command::Variant(_)
+            | Command::Part(..)
+            | Command::Attachment(..) => return false,
         }
         true
     }

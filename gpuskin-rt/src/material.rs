@@ -89,6 +89,16 @@ impl Material {
         !self.unlit && self.emissive.iter().any(|c| *c > 0.0)
     }
 
+    /// Returns the layer that a variant has in the texture array of base colours, which
+    /// [`CrowdRenderer::layered_material_textures`](crate::CrowdRenderer::layered_material_textures) returns. `None` if all variants have
+    /// the same base colour: there is no array.
+    ///
+    /// `variant`: [`ModelVariant::index`](crate::ModelVariant::index). Variants that the model does not have are drawn as its own look.
+    pub fn base_color_layer(&self, variant: u8) -> Option<u8> {
+        let own = self.variant_layers.first()?;
+        Some(*self.variant_layers.get(usize::from(variant)).unwrap_or(own))
+    }
+
     /// Returns whether the base colour texture has a layer per look of the material.
     #[doc(hidden)]
     pub fn has_layers(&self) -> bool {

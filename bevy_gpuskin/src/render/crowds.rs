@@ -179,7 +179,13 @@ impl CharacterRenderer {
         variant: Variant,
         attachment: Option<AttachmentId>,
     ) -> Result<DrawnMesh, Error> {
-        let materials = self.materials.of_model(&mut self.renderer, (gpu.device, gpu.queue), gpu.cache, model)?;
+        let materials = self.materials.of_model(
+            &mut self.renderer,
+            (gpu.device, gpu.queue),
+            gpu.cache,
+            model,
+            variant.has_variants(),
+        )?;
         let has_flat_parts = model.meta.mesh.parts.iter().any(|part| part.flat);
         Ok(DrawnMesh { variant, materials, has_flat_parts, attachment })
     }

@@ -216,6 +216,7 @@ impl<M: BakedModel> MadeCrowd<M> {
             Command::LayerWeight(layer, weight, seconds) => crowd.set_layer_weight(id, layer, weight, seconds)?,
             Command::Tint(tint) => crowd.set_tint(id, tint)?,
             Command::Custom(words) => crowd.set_custom(id, words)?,
+            Command::Variant(variant) => crowd.set_variant(id, variant)?,
             Command::Part(part, visible) => crowd.set_part_visible(id, part, visible)?,
             Command::Attachment(index, visible) => match self.attachments.get(index) {
                 Some(attachment) => crowd.set_attachment_visible(id, *attachment, visible)?,

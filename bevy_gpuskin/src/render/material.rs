@@ -1,5 +1,7 @@
 //! Materials of a model, as the shaders of this crate and bevy_pbr's functions read them.
 
+use core::array;
+
 use bevy::material::descriptor::BindGroupLayoutDescriptor;
 use bevy::render::render_resource::{BindGroupLayoutEntry, PipelineCache};
 use bytemuck::{Pod, Zeroable};
@@ -22,6 +24,9 @@ struct MaterialUniform {
     flags: u32,
     padding: [u32; 2],
 }
+
+/// Layer of the base colour by variant, behind the [`MaterialUniform`] of a material that has such layers.
+type VariantLayers = [u8; 256];
 
 // Bits of bevy_pbr's render/pbr_types.wesl.
 const DOUBLE_SIDED: u32 = 1 << 4;
@@ -56,6 +61,8 @@ pub(super) struct MaterialClass {
     pub(super) double_sided: bool,
     pub(super) cut_out: bool,
     pub(super) normal_map: bool,
+    /// Whether the base colour has a layer per variant of the model.
+    pub(super) variants: bool,
 }
 
 /// A material of a model on the device.
@@ -73,8 +80,8 @@ pub(super) struct Materials {
     white: SampledTexture,
 }
 
-/// Returns the layout of bind group 3 of all pipelines.
-pub(super) fn layout() -> BindGroupLayoutDescriptor {
+/// Returns the layout of bind group 3. `variants`: [`MaterialClass::variants`].
+pub(super) fn layout(variants: bool) -> BindGroupLayoutDescriptor {
     let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
     let entry = |binding, visibility, ty| BindGroupLayoutEntry { binding, visibility, ty, count: None };
     let uniform = |size: usize| wgpu::BindingType::Buffer {
@@ -82,18 +89,25 @@ pub(super) fn layout() -> BindGroupLayoutDescriptor {
         has_dynamic_offset: false,
         min_binding_size: wgpu::BufferSize::new(size as u64),
     };
-    let texture = wgpu::BindingType::Texture {
+    let texture = |view_dimension| wgpu::BindingType::Texture {
         sample_type: wgpu::TextureSampleType::Float { filterable: true },
-        view_dimension: wgpu::TextureViewDimension::D2,
+        view_dimension,
         multisampled: false,
     };
+    let (plain, array) = (wgpu::TextureViewDimension::D2, wgpu::TextureViewDimension::D2Array);
+    let base_color = if variants { array } else { plain };
     let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
     let fragment = wgpu::ShaderStages::FRAGMENT;
-    let mut entries = vec![entry(0, fragment, uniform(size_of::<MaterialUniform>())), entry(1, both, uniform(16))];
-    for binding in [2, 4, 6, 8] {
-        entries.extend([entry(binding, fragment, texture), entry(binding + 1, fragment, sampler)]);
+    let mut entries = vec![entry(0, fragment, uniform(uniform_size(variants))), entry(1, both, uniform(16))];
+    for (binding, dimension) in [(2, base_color), (4, plain), (6, plain), (8, plain)] {
+        entries.extend([entry(binding, fragment, texture(dimension)), entry(binding + 1, fragment, sampler)]);
     }
     BindGroupLayoutDescriptor::new("bevy_gpuskin material", &entries)
+}
+
+/// Bytes of the constants of a material.
+const fn uniform_size(variants: bool) -> usize {
+    size_of::<MaterialUniform>() + if variants { size_of::<VariantLayers>() } else { 0 }
 }
 
 impl Materials {
@@ -121,17 +135,18 @@ impl Materials {
         Self { clock, white: SampledTexture { view, sampler } }
     }
 
-    /// Returns the materials of a model, by index.
+    /// Returns the materials of a model, by index. `variants`: whether its instances have variants of them.
     pub(super) fn of_model(
         &self,
         renderer: &mut CrowdRenderer,
         gpu: (&wgpu::Device, &wgpu::Queue),
         cache: &PipelineCache,
         model: &Model,
+        variants: bool,
     ) -> Result<Vec<PartMaterial>, Error> {
         (0..)
             .zip(model.meta.materials())
-            .map(|(index, material)| self.of(renderer, gpu, cache, (model, index, material)))
+            .map(|(index, material)| self.of(renderer, gpu, cache, (model, index, material), variants))
             .collect()
     }
 
@@ -141,15 +156,24 @@ impl Materials {
         (device, queue): (&wgpu::Device, &wgpu::Queue),
         cache: &PipelineCache,
         (model, index, material): (&Model, u32, &Material),
+        variants: bool,
     ) -> Result<PartMaterial, Error> {
-        let textures = renderer.material_textures(model, index)?;
+        let variants = variants && material.base_color_layer(0).is_some();
+        let textures = match variants {
+            true => renderer.layered_material_textures(model, index)?,
+            false => renderer.material_textures(model, index)?,
+        };
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("bevy_gpuskin material"),
-            size: size_of::<MaterialUniform>() as u64,
+            size: uniform_size(variants) as u64,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
         queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&MaterialUniform::of(material)));
+        if variants {
+            let layers: VariantLayers = array::from_fn(|i| material.base_color_layer(i as u8).unwrap_or(0));
+            queue.write_buffer(&uniform, size_of::<MaterialUniform>() as u64, &layers);
+        }
         let mut entries = vec![
             wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
             wgpu::BindGroupEntry { binding: 1, resource: self.clock.as_entire_binding() },
@@ -158,6 +182,7 @@ impl Materials {
             double_sided: material.double_sided,
             cut_out: material.alpha_cutoff.is_some(),
             normal_map: textures.normal.is_some(),
+            variants,
         };
         let textures = [&textures.base_color, &textures.orm, &textures.normal, &textures.emissive];
         for (binding, texture) in [2, 4, 6, 8].into_iter().zip(textures) {
@@ -170,7 +195,7 @@ impl Materials {
         }
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("bevy_gpuskin material"),
-            layout: &cache.get_bind_group_layout(&layout()),
+            layout: &cache.get_bind_group_layout(&layout(variants)),
             entries: &entries,
         });
         Ok(PartMaterial { class, bind_group })

@@ -116,6 +116,9 @@ impl Key {
         if !self.receives_shadows {
             defs.push("CHARACTER_UNSHADOWED".into());
         }
+        if self.class.variants {
+            defs.push("CHARACTER_VARIANTS".into());
+        }
         if self.class.normal_map && self.has_tangents() {
             defs.push("STANDARD_MATERIAL_NORMAL_MAP".into());
         }
@@ -158,7 +161,7 @@ fn forward(base: &mut Base<'_>, key: Key, shader: Handle<Shader>) -> Option<Rend
     }
     // View, binding arrays of the view, model, material.
     descriptor.layout.truncate(2);
-    descriptor.layout.extend([key.model_layout(), material::layout()]);
+    descriptor.layout.extend([key.model_layout(), material::layout(key.class.variants)]);
     descriptor.primitive.cull_mode = key.cull_mode();
     Some(descriptor)
 }
@@ -210,7 +213,12 @@ fn prepass(base: &Base<'_>, key: Key, shader: Handle<Shader>) -> RenderPipelineD
     };
     RenderPipelineDescriptor {
         label: Some("bevy_gpuskin prepass".into()),
-        layout: vec![view_layout.clone(), base.prepass.empty_layout.clone(), key.model_layout(), material::layout()],
+        layout: vec![
+            view_layout.clone(),
+            base.prepass.empty_layout.clone(),
+            key.model_layout(),
+            material::layout(key.class.variants),
+        ],
         fragment: needs_fragment.then(|| FragmentState {
             shader: shader.clone(),
             shader_defs: defs.clone(),

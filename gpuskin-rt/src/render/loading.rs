@@ -45,6 +45,22 @@ impl CrowdRenderer {
     /// If the model has no such material, a file is missing or from another bake, or the device
     /// supports none of a texture's formats.
     pub fn material_textures(&mut self, model: &Model, material: u32) -> Result<MaterialTextures, Error> {
+        self.textures_of(model, material, false)
+    }
+
+    /// Returns the textures of a material as [`Self::material_textures`] does, but with the base colours of all variants.
+    ///
+    /// If they differ, `base_color` is a texture array, `texture_2d_array<f32>` in WGSL. The layer of a variant is
+    /// [`Material::base_color_layer`](crate::Material::base_color_layer); the shader gets the number of the variant from
+    /// `gpuskin_variant_of`. The renderer draws the same array, so this takes no further memory.
+    ///
+    /// # Errors
+    /// As [`Self::material_textures`].
+    pub fn layered_material_textures(&mut self, model: &Model, material: u32) -> Result<MaterialTextures, Error> {
+        self.textures_of(model, material, true)
+    }
+
+    fn textures_of(&mut self, model: &Model, material: u32, layers: bool) -> Result<MaterialTextures, Error> {
         let on_device = self.model(model)?;
         let meta = &model.meta;
         let Some(material) = meta.materials.get(material as usize) else {
@@ -55,6 +71,7 @@ impl CrowdRenderer {
             &mut self.samplers,
             model,
             material,
+            layers,
         )
     }
 

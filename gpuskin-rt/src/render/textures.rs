@@ -30,7 +30,8 @@ pub struct SampledTexture {
 #[derive(Clone, Debug)]
 pub struct MaterialTextures {
     /// Base colour: [`Material::base_color_texture`]; `None` if the material has none. Of a material whose base colour differs
-    /// between variants, it is that of the model's own look.
+    /// between variants, it is that of the model's own look, or an array of all of them from
+    /// [`CrowdRenderer::layered_material_textures`](super::CrowdRenderer::layered_material_textures).
     pub base_color: Option<SampledTexture>,
     /// Occlusion, roughness, metallic: [`Material::orm_texture`]; `None` if the material has none.
     pub orm: Option<SampledTexture>,
@@ -91,17 +92,21 @@ impl Textures {
         Ok(view.get_or_init(|| loaded).clone())
     }
 
-    /// Returns all textures of a material.
+    /// Returns all textures of a material. `layers`: whether the base colour has the layers of all variants.
     pub(crate) fn of_material(
         &self,
         gpu: Gpu<'_>,
         samplers: &mut Samplers,
         model: &Model,
         material: &Material,
+        layers: bool,
     ) -> Result<MaterialTextures, Error> {
         let mut sampled = |texture: &Option<MaterialTexture>| -> Result<Option<SampledTexture>, Error> {
             let Some(texture) = texture else { return Ok(None) };
-            let view = self.first_layer(gpu, model, texture.texture)?;
+            let view = match layers {
+                true => self.get(gpu, model, texture.texture)?,
+                false => self.first_layer(gpu, model, texture.texture)?,
+            };
             Ok(Some(SampledTexture { view, sampler: samplers.get(gpu.device, texture) }))
         };
         Ok(MaterialTextures {

@@ -207,7 +207,7 @@ fn main() -> std::process::ExitCode {
         test!(variants::fields_choose_variants_at_random, GPU),
         test!(variants::props_keep_their_own_look, GPU),
         test!(variants::twenty_variants_need_no_more_draws_than_one, GPU),
-        test!(variants::own_pipelines_get_the_first_layer, GPU),
+        test!(variants::own_pipelines_get_the_first_layer_or_all, GPU),
         test!(variants::written_variants_are_drawn, COMPUTE),
         test!(variants::random_variants_are_stable_and_even),
         test!(written::written_transitions_match_the_cpu, COMPUTE),

@@ -247,14 +247,20 @@ pub fn twenty_variants_need_no_more_draws_than_one() {
     }
 }
 
-/// A game's own pipeline binds the texture of the model's own look, and reads the variant.
-pub fn own_pipelines_get_the_first_layer() {
+/// A game's own pipeline binds the texture of the model's own look, or those of all variants, and reads the variant.
+pub fn own_pipelines_get_the_first_layer_or_all() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let test = test_model(Encoding::MatrixF16, unlit());
         let mut renderer = renderer(&gpu);
         let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &test.model, Default::default()).unwrap();
         let texture = renderer.material_textures(&test.model, 0).unwrap().base_color.unwrap();
         assert_eq!(texture.view.texture().depth_or_array_layers(), 1);
+        let layered = renderer.layered_material_textures(&test.model, 0).unwrap().base_color.unwrap();
+        let material = &test.model.meta.materials()[0];
+        // A variant that the model does not have is drawn as its own look.
+        assert_eq!([0, 1, 3, 9].map(|variant| material.base_color_layer(variant)), [0, 2, 0, 0].map(Some));
+        assert_eq!(unlit().base_color_layer(0), None);
+        assert_eq!(layered.view.texture().depth_or_array_layers(), 3);
         assert!(crowd.variant().has_variants());
         assert!(
             gpuskin_rt::pipeline::source(crowd.variant(), 1).contains("fn gpuskin_variant_of(input: GpuskinInput)")

@@ -6,10 +6,20 @@ use bevy::mesh::{Indices, Mesh, PrimitiveTopology};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 use bevy_gpuskin::gpuskin_rt::tools::CpuModel;
-use bevy_gpuskin::gpuskin_rt::{BakedModel, InstanceRecord};
+use bevy_gpuskin::gpuskin_rt::{BakedModel, InstanceRecord, ModelVariant};
 
 /// Spawns an instance as it is at a time, seconds: a mesh per material. Returns their entities.
 pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Color, time: f64) -> Vec<Entity> {
+    spawn_variant(app, instance, (tint, ModelVariant::<M>::BASE), time)
+}
+
+/// Spawns an instance as [`spawn`] does, with the base colour of a variant.
+pub fn spawn_variant<M: BakedModel>(
+    app: &mut App,
+    instance: &InstanceRecord,
+    (tint, variant): (Color, ModelVariant<M>),
+    time: f64,
+) -> Vec<Entity> {
     let model = CpuModel::new(M::MODEL).unwrap();
     let vertices = model.vertices(instance, time);
     let mut entities = Vec::new();
@@ -24,7 +34,8 @@ pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Colo
             .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, vertices.iter().map(|v| v.normal()).collect::<Vec<_>>())
             .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, vertices.iter().map(|v| v.uv()).collect::<Vec<_>>())
             .with_inserted_indices(Indices::U32(triangles.into_iter().flatten().collect()));
-        let texture = (index == 0).then(|| texture(M::MODEL.meta.name.as_ref()));
+        let layer = material.base_color_layer(variant.index()).unwrap_or(0);
+        let texture = (index == 0).then(|| texture(M::MODEL.meta.name.as_ref(), layer.into()));
         let [r, g, b, a] = material.base_color;
         let tint = tint.to_linear();
         let standard = StandardMaterial {
@@ -43,8 +54,8 @@ pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Colo
     entities
 }
 
-/// Reads the texture of a sample model, in BC7, with all mip levels.
-fn texture(model: &str) -> Image {
+/// Reads a layer of the texture of a sample model, in BC7, with all mip levels.
+fn texture(model: &str, layer: usize) -> Image {
     let folder = std::fs::read_dir(format!("{}/{model}", bevy_gpuskin_sample_models::BAKED)).unwrap();
     let files = folder.map(|entry| entry.unwrap().path().join("color-0-bc7.ktx2"));
     let [file] = &files.filter(|file| file.is_file()).collect::<Vec<_>>()[..] else { panic!("not one bake") };
@@ -53,8 +64,13 @@ fn texture(model: &str) -> Image {
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let (format, width, height, levels) = (word(12), word(20), word(24), word(40));
     assert_eq!((format, word(44)), (146, 0), "not BC7 in sRGB without supercompression");
-    let level = |i: usize| (long(80 + 24 * i), long(88 + 24 * i));
-    let data = (0..levels as usize).flat_map(|i| bytes[level(i).0..][..level(i).1].to_vec());
+    let layers = word(32).max(1) as usize;
+    // The layers of a level follow each other.
+    let level = |i: usize| {
+        let (start, length) = (long(80 + 24 * i), long(88 + 24 * i) / layers);
+        bytes[start + layer * length..][..length].to_vec()
+    };
+    let data = (0..levels as usize).flat_map(level);
     let size = Extent3d { width, height, depth_or_array_layers: 1 };
     let mut image =
         Image::new_uninit(size, TextureDimension::D2, TextureFormat::Bc7RgbaUnormSrgb, RenderAssetUsages::RENDER_WORLD);

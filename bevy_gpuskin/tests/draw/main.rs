@@ -1,6 +1,7 @@
 //! Characters in pictures, against meshes that the CPU poses.
 
 mod common;
+mod variants;
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::prepass::MotionVectorPrepass;
@@ -12,7 +13,7 @@ use bevy_gpuskin::gpuskin_rt::{Clip, Instance, InstancePose, Sockets};
 use bevy_gpuskin::{
     Attachment, Character, CharacterCrowd, CharacterPlugin, CharacterRenderer, GpuskinPlugin, Socket, Transition,
 };
-use bevy_gpuskin_sample_models::{bones, clips, masks, models::Soldier};
+use bevy_gpuskin_sample_models::{bones, clips, masks, models::Guard, models::Soldier};
 use common::control;
 
 /// Place, clip and look of a character.
@@ -48,7 +49,11 @@ fn of(transform: Transform) -> bevy_gpuskin::gpuskin_rt::Transform {
 /// An app with ground, lights with shadows, fog and a camera.
 fn scene() -> (App, Handle<Image>) {
     let mut app = common::app();
-    app.add_plugins((GpuskinPlugin { lod_error: 0.0, ..default() }, CharacterPlugin::<Soldier>::default()));
+    app.add_plugins((
+        GpuskinPlugin { lod_error: 0.0, ..default() },
+        CharacterPlugin::<Soldier>::default(),
+        CharacterPlugin::<Guard>::default(),
+    ));
     common::start(&mut app);
     let image = common::target(&mut app);
     let world = app.world_mut();
