@@ -14,6 +14,7 @@ use crate::outbox::{CrowdChange, CrowdCommand, Group, Outbox};
 ///
 /// The instances have numbers, from 0 in the order in which they are spawned, and places in world space: the entity has no
 /// transform. [`Visibility`], [`RenderLayers`], [`NotShadowCaster`] and [`NotShadowReceiver`] of the entity are those of the whole crowd.
+/// It has no [`Reflect`]: its instances are in the render world.
 ///
 /// ```
 /// use bevy::prelude::*;

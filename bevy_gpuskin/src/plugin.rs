@@ -10,8 +10,10 @@ use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 use crate::collect::{collect, mark_regrouped};
 use crate::crowd::collect_crowds;
 use crate::events::{EventQueues, fire};
+use crate::inspector::{CharacterInspector, inspect};
 use crate::outbox::Outbox;
-use crate::{render, sockets};
+use crate::render;
+use crate::sockets::{Socket, follow};
 
 /// Options that all models share. [`CharacterPlugin`] adds it with its defaults, if it is not there.
 #[derive(Clone, Debug)]
@@ -118,8 +120,13 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         let collects = (mark_regrouped::<M>, collect_crowds::<M>, collect::<M>).chain();
         app.init_resource::<Outbox<M>>().add_systems(
             PostUpdate,
-            (sockets::follow::<M>.in_set(CharacterSystems::Sockets), collects.in_set(CharacterSystems::Collect)),
+            (
+                inspect::<M>.before(CharacterSystems::Sockets),
+                follow::<M>.in_set(CharacterSystems::Sockets),
+                collects.in_set(CharacterSystems::Collect),
+            ),
         );
+        app.register_type::<Socket<M>>().register_type::<CharacterInspector>();
         if self.events {
             app.init_resource::<EventQueues<M>>().add_systems(PreUpdate, fire::<M>.in_set(CharacterSystems::Events));
         }

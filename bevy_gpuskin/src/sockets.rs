@@ -1,6 +1,11 @@
 //! Sockets: child entities that follow a bone.
 
+use core::any::type_name;
+use core::marker::PhantomData;
+
 use bevy::prelude::*;
+use bevy::reflect::TypePath;
+use bevy::reflect::utility::GenericTypePathCell;
 use gpuskin_rt::{BakedModel, Bone, Sockets, Time as Timestamp};
 
 use crate::character::Character;
@@ -28,17 +33,40 @@ use crate::character::Character;
 ///
 /// A bone of another model does not follow: the parent must be a [`Character`] of the model `M`. Name bones under `sockets` in
 /// `gpuskin.toml` if no vertex follows them, because the bake drops other such bones.
-#[derive(Component, Debug)]
+///
+/// [`Reflect`] reads and writes the index of the bone in [`Metadata::bones`](gpuskin_rt::Metadata::bones).
+#[derive(Component, Reflect, Debug)]
+#[reflect(Component, type_path = false)]
 #[require(Transform, Visibility)]
 pub struct Socket<M: BakedModel> {
-    /// The bone.
-    pub bone: Bone<M>,
+    bone: u16,
+    #[reflect(ignore)]
+    model: PhantomData<fn() -> M>,
+}
+
+// Not derived: a derive would require that generated models have paths.
+impl<M: BakedModel> TypePath for Socket<M> {
+    fn type_path() -> &'static str {
+        static PATHS: GenericTypePathCell = GenericTypePathCell::new();
+        PATHS.get_or_insert::<Self, _>(|| format!("bevy_gpuskin::Socket<{}>", type_name::<M>()))
+    }
+
+    fn short_type_path() -> &'static str {
+        static PATHS: GenericTypePathCell = GenericTypePathCell::new();
+        let model = type_name::<M>();
+        PATHS.get_or_insert::<Self, _>(|| format!("Socket<{}>", model.rsplit("::").next().unwrap_or(model)))
+    }
 }
 
 impl<M: BakedModel> Socket<M> {
     /// Makes a socket that follows a bone.
     pub const fn to(bone: Bone<M>) -> Self {
-        Self { bone }
+        Self { bone: bone.index(), model: PhantomData }
+    }
+
+    /// Returns the bone.
+    pub const fn bone(&self) -> Bone<M> {
+        Bone::new(self.bone)
     }
 }
 
@@ -80,9 +108,9 @@ pub(crate) fn follow<M: BakedModel>(
         };
         // A copy of the playback is no change of the character.
         let playing = character.bypass_change_detection().play_until(now);
-        let Some(in_model) = bones.in_model(socket.bone, playing.pose(), now) else { continue };
-        let bind = M::MODEL.meta.bones[usize::from(socket.bone.index())].bind;
-        transform.set_if_neq(relative_to_bind(in_model.rows.map(|row| row.to_array()), bind));
+        let Some(in_model) = bones.in_model(socket.bone(), playing.pose(), now) else { continue };
+        let Some(bone) = M::MODEL.meta.bones().get(usize::from(socket.bone)) else { continue };
+        transform.set_if_neq(relative_to_bind(in_model.rows.map(|row| row.to_array()), bone.bind));
     }
 }
 
@@ -94,4 +122,28 @@ fn relative_to_bind(bone: [[f32; 4]; 3], bind: [[f32; 4]; 3]) -> Transform {
     let bind = (bind[0] * bind[0] + bind[1] * bind[1] + bind[2] * bind[2]).map(f32::sqrt);
     let (scale, rotation, translation) = bone.to_scale_rotation_translation();
     Transform { translation, rotation, scale: scale / bind.map(|length| if length > 0.0 { length } else { 1.0 }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_gpuskin_sample_models::{bones, models::Soldier};
+
+    use super::*;
+
+    #[test]
+    fn the_bone_is_read_and_written_by_reflection() {
+        let mut app = App::new();
+        app.register_type::<Socket<Soldier>>();
+        let entity = app.world_mut().spawn(Socket::to(bones::SOLDIER_HAND_R)).id();
+        let registry = app.world().resource::<AppTypeRegistry>().clone();
+        let registry = registry.read();
+        let component =
+            registry.get_with_short_type_path("Socket<Soldier>").unwrap().data::<ReflectComponent>().unwrap();
+        let mut entity = app.world_mut().entity_mut(entity);
+        let mut socket = component.reflect_mut(&mut entity).unwrap();
+        let bone = socket.reflect_mut().as_struct().unwrap().field_mut("bone").unwrap();
+        assert_eq!(bone.try_downcast_ref::<u16>(), Some(&bones::SOLDIER_HAND_R.index()));
+        bone.try_apply(&bones::SOLDIER_SHOULDER_L.index()).unwrap();
+        assert_eq!(entity.get::<Socket<Soldier>>().unwrap().bone(), bones::SOLDIER_SHOULDER_L);
+    }
 }

@@ -3,6 +3,8 @@
 mod common;
 mod variants;
 
+use core::any::TypeId;
+
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::prepass::MotionVectorPrepass;
 use bevy::light::{CascadeShadowConfigBuilder, NotShadowCaster, NotShadowReceiver};
@@ -11,7 +13,8 @@ use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy_gpuskin::gpuskin_rt::{Clip, Instance, InstancePose, Sockets};
 use bevy_gpuskin::{
-    Attachment, Character, CharacterCrowd, CharacterPlugin, CharacterRenderer, GpuskinPlugin, Socket, Transition,
+    Attachment, Character, CharacterCrowd, CharacterInspector, CharacterPlugin, CharacterRenderer, GpuskinPlugin,
+    Socket, Transition,
 };
 use bevy_gpuskin_sample_models::{bones, clips, masks, models::Guard, models::Soldier};
 use common::control;
@@ -179,6 +182,9 @@ fn sockets_follow_the_bones_of_the_drawn_frame() {
     let mut app = common::app();
     app.add_plugins(CharacterPlugin::<Soldier>::default());
     common::start(&mut app);
+    for id in [TypeId::of::<Socket<Soldier>>(), TypeId::of::<CharacterInspector>()] {
+        assert!(app.world().resource::<AppTypeRegistry>().read().get(id).is_some(), "inspectors do not know {id:?}");
+    }
     let image = common::target(&mut app);
     app.world_mut().spawn(common::camera(&image, Vec3::new(0.0, 1.0, 5.0), Vec3::Y));
     common::settle(&mut app);
