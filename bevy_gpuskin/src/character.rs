@@ -6,6 +6,7 @@ use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
 use gpuskin_rt::{BakedModel, Clip, Instance, InstanceRecord, Mask, ModelVariant, Part, Repeat, Time, Transition};
 
+use crate::live::LiveBones;
 use crate::outbox::{Command, GroupIndex, LayerStart, Outbox, Slot};
 use crate::playing::Playing;
 
@@ -254,6 +255,19 @@ impl<M: BakedModel> Character<M> {
         self
     }
 
+    /// Fades live bones in over `seconds`, in the main world.
+    pub(crate) fn start_live_bones(&mut self, seconds: f32, time: Time) {
+        self.play_until(time);
+        if let Some(playing) = &mut self.playing {
+            playing.start_live_bones(seconds, time);
+        }
+    }
+
+    /// Fades from live bones back to the clip over `seconds`.
+    pub(crate) fn release_live_bones(&mut self, seconds: f32) {
+        self.command(Command::ReleaseLive(seconds));
+    }
+
     /// Returns what the character plays after its commands so far.
     pub(crate) fn play_until(&mut self, time: Time) -> &Playing {
         let playing = self.playing.get_or_insert_with(|| {
@@ -294,6 +308,9 @@ impl<M: BakedModel> Character<M> {
 
     fn on_discard(mut world: DeferredWorld, context: HookContext) {
         let Some(&Self { state: State::Spawned(slot, _), .. }) = world.get::<Self>(context.entity) else { return };
+        if let Some(mut live) = world.get_mut::<LiveBones<M>>(context.entity) {
+            live.restart();
+        }
         if let Some(mut outbox) = world.get_resource_mut::<Outbox<M>>() {
             outbox.despawn(slot);
         }

@@ -48,8 +48,8 @@ pub(crate) fn collect<M: BakedModel>(
     time: Res<Time<Virtual>>,
     mut changed: Query<Collected<M>, Changes<M>>,
 ) {
-    let (outbox, seconds) = (outbox.bypass_change_detection(), time.elapsed_secs_f64());
-    let now = Timestamp::from_secs(seconds);
+    let outbox = outbox.bypass_change_detection();
+    let now = Timestamp::from_secs(time.elapsed_secs_f64());
     if let Some(queues) = &mut queues {
         outbox.current.despawned.iter().for_each(|slot| queues.stop(*slot, now));
     }
@@ -89,8 +89,13 @@ pub(crate) fn collect<M: BakedModel>(
         }
         outbox.current.commands.extend(character.take_commands().map(|command| (slot, command)));
     }
-    outbox.finish(seconds);
 }
+
+/// Ends the batch of the frame.
+pub(crate) fn finish<M: BakedModel>(mut outbox: ResMut<Outbox<M>>, time: Res<Time<Virtual>>) {
+    outbox.bypass_change_detection().finish(time.elapsed_secs_f64());
+}
+
 /// Transform of an instance: of a scale that is not uniform, the mean of its axes.
 pub(crate) fn instance_transform(transform: Transform) -> gpuskin_rt::Transform {
     gpuskin_rt::Transform {
@@ -111,7 +116,7 @@ mod tests {
     fn app() -> App {
         let mut app = App::new();
         app.init_resource::<Outbox<Soldier>>().init_resource::<Time<Virtual>>();
-        app.add_systems(Update, collect::<Soldier>);
+        app.add_systems(Update, (collect::<Soldier>, finish::<Soldier>).chain());
         app
     }
 

@@ -35,6 +35,8 @@ pub(crate) enum Command<M> {
     Part(Part<M>, bool),
     /// Index of the attachment in the plugin.
     Attachment(usize, bool),
+    /// Fades from live bones back to the clip. Seconds.
+    ReleaseLive(f32),
 }
 
 /// Start of a clip on a layer.
@@ -73,6 +75,10 @@ pub(crate) struct Batch<M> {
     pub(crate) transforms: Vec<gpuskin_rt::Transform>,
     pub(crate) shown: Vec<(Slot, bool)>,
     pub(crate) commands: Vec<(Slot, Command<M>)>,
+    /// Characters whose live bones have moved. If they start: seconds of the fade.
+    pub(crate) live: Vec<(Slot, Option<f32>)>,
+    /// Bone-to-model transforms of each character in `live`, one character after the other: rows.
+    pub(crate) live_poses: Vec<[[f32; 4]; 3]>,
     /// Crowds that are entities, in the order of their changes.
     pub(crate) crowds: Vec<(Entity, CrowdChange<M>)>,
 }
@@ -90,6 +96,8 @@ impl<M> Default for Batch<M> {
             transforms: Vec::new(),
             shown: Vec::new(),
             commands: Vec::new(),
+            live: Vec::new(),
+            live_poses: Vec::new(),
             crowds: Vec::new(),
         }
     }
@@ -97,14 +105,16 @@ impl<M> Default for Batch<M> {
 
 impl<M> Batch<M> {
     fn is_empty(&self) -> bool {
-        let Self { time: _, groups: _, despawned, spawned, regrouped, moved, transforms: _, shown, commands, crowds } =
+        let Self { time: _, groups: _, despawned, spawned, regrouped, moved, transforms: _, shown, commands, .. } =
             self;
+        let Self { live, live_poses: _, crowds, .. } = self;
         despawned.is_empty()
             && spawned.is_empty()
             && regrouped.is_empty()
             && moved.is_empty()
             && shown.is_empty()
             && commands.is_empty()
+            && live.is_empty()
             && crowds.is_empty()
     }
 }

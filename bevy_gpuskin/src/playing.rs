@@ -1,6 +1,6 @@
 //! Clip and layers of a character in the main world, for events and sockets.
 
-use gpuskin_rt::{BakedModel, InstancePose, InstanceRecord, LayerSet, Repeat, Time};
+use gpuskin_rt::{BakedModel, InstancePose, InstanceRecord, LayerSet, LiveBones, Repeat, Time};
 
 use crate::outbox::{Command, LayerStart};
 
@@ -31,6 +31,12 @@ impl Playing {
                     layers.set_weight(*layer, *weight, *seconds, time);
                 }
             }
+            Command::ReleaseLive(seconds) => {
+                if let Some(layers) = &mut self.layers {
+                    layers.release_live_bones(*seconds, time);
+                }
+                return false;
+            }
             Command::Tint(_)
             | Command::Custom(_)
             | Command::Variant(_)
@@ -57,6 +63,12 @@ impl Playing {
             set.play(*layer, &next, mask, transition, *weight, time);
         }
         set.set_paused(self.record.is_paused(), time);
+    }
+
+    /// Fades live bones in over `seconds`.
+    pub(crate) fn start_live_bones(&mut self, seconds: f32, time: Time) {
+        // The pose itself is not part of the set.
+        self.layers.get_or_insert_default().set_live_bones(&LiveBones::Model(&[]), 0, seconds, time);
     }
 
     pub(crate) fn pose(&self) -> InstancePose<'_> {

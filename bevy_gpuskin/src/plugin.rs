@@ -7,10 +7,11 @@ use bevy::prelude::*;
 use bevy::transform::TransformSystems;
 use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 
-use crate::collect::{collect, mark_regrouped};
+use crate::collect::{collect, finish, mark_regrouped};
 use crate::crowd::collect_crowds;
 use crate::events::{EventQueues, fire};
 use crate::inspector::{CharacterInspector, inspect};
+use crate::live::{LiveBones, collect_live};
 use crate::outbox::Outbox;
 use crate::render;
 use crate::sockets::{Socket, follow};
@@ -117,7 +118,8 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         if !render::has_renderer(app) {
             return;
         }
-        let collects = (mark_regrouped::<M>, collect_crowds::<M>, collect::<M>).chain();
+        let live = collect_live::<M>.run_if(any_with_component::<LiveBones<M>>);
+        let collects = (mark_regrouped::<M>, collect_crowds::<M>, collect::<M>, live, finish::<M>).chain();
         app.init_resource::<Outbox<M>>().add_systems(
             PostUpdate,
             (

@@ -9,6 +9,7 @@ use bevy::reflect::utility::GenericTypePathCell;
 use gpuskin_rt::{BakedModel, Bone, Sockets, Time as Timestamp};
 
 use crate::character::Character;
+use crate::live::LiveBones;
 
 /// A child entity of a character whose [`Transform`] follows a bone: for weapons, lights, particles and hit boxes.
 ///
@@ -83,7 +84,7 @@ pub(crate) enum Bones<M: BakedModel> {
 pub(crate) fn follow<M: BakedModel>(
     time: Res<Time<Virtual>>,
     mut sockets: Query<(Entity, &Socket<M>, Option<&ChildOf>, &mut Transform)>,
-    mut characters: Query<&mut Character<M>>,
+    mut characters: Query<(&mut Character<M>, Option<&LiveBones<M>>)>,
     mut bones: Local<Bones<M>>,
 ) {
     if sockets.is_empty() {
@@ -101,14 +102,16 @@ pub(crate) fn follow<M: BakedModel>(
     let Bones::Read(bones) = &*bones else { return };
     let now = Timestamp::from_secs(time.elapsed_secs_f64());
     for (entity, socket, parent, mut transform) in &mut sockets {
-        let Some(mut character) = parent.and_then(|parent| characters.get_mut(parent.parent()).ok()) else {
+        let Some((mut character, live)) = parent.and_then(|parent| characters.get_mut(parent.parent()).ok()) else {
             let name = &M::MODEL.meta.name;
             warn_once!("{entity}: a socket of the model {name} stays where it is; make it a child of such a character");
             continue;
         };
         // A copy of the playback is no change of the character.
         let playing = character.bypass_change_detection().play_until(now);
-        let Some(in_model) = bones.in_model(socket.bone(), playing.pose(), now) else { continue };
+        let pose = playing.pose();
+        let pose = live.and_then(LiveBones::pose).map_or(pose, |live| pose.with_live_bones(live));
+        let Some(in_model) = bones.in_model(socket.bone(), pose, now) else { continue };
         let Some(bone) = M::MODEL.meta.bones().get(usize::from(socket.bone)) else { continue };
         transform.set_if_neq(relative_to_bind(in_model.rows.map(|row| row.to_array()), bone.bind));
     }
@@ -118,10 +121,15 @@ pub(crate) fn follow<M: BakedModel>(
 fn relative_to_bind(bone: [[f32; 4]; 3], bind: [[f32; 4]; 3]) -> Transform {
     let [x, y, z] = bone.map(Vec4::from);
     let bone = Mat4::from_cols(x, y, z, Vec4::W).transpose();
-    let bind = bind.map(|row| Vec4::from(row).truncate());
-    let bind = (bind[0] * bind[0] + bind[1] * bind[1] + bind[2] * bind[2]).map(f32::sqrt);
     let (scale, rotation, translation) = bone.to_scale_rotation_translation();
-    Transform { translation, rotation, scale: scale / bind.map(|length| if length > 0.0 { length } else { 1.0 }) }
+    Transform { translation, rotation, scale: scale / bind_scale(bind) }
+}
+
+/// Returns the scale of a bone in the bind pose, per axis; 1 for an axis without length. `bind`: rows of a 3x4 matrix.
+pub(crate) fn bind_scale(bind: [[f32; 4]; 3]) -> Vec3 {
+    let bind = bind.map(|row| Vec4::from(row).truncate());
+    let lengths = (bind[0] * bind[0] + bind[1] * bind[1] + bind[2] * bind[2]).map(f32::sqrt);
+    lengths.map(|length| if length > 0.0 { length } else { 1.0 })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use bevy::render::MainWorld;
 use bevy::render::render_resource::PipelineCache;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
-use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Error, InstanceId, Model};
+use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Error, InstanceId, LiveBones, Model};
 
 use super::crowds::{CharacterRenderer, Gpu, MadeCrowd};
 use crate::outbox::{Batch, Command, CrowdChange, Group, GroupIndex, LayerStart, Outbox, Slot};
@@ -73,8 +73,8 @@ fn log<M: BakedModel, T>(result: Result<T, impl Into<Error>>) {
 
 impl<M: BakedModel> Inbox<M> {
     fn apply(&mut self, renderer: &mut CharacterRenderer, gpu: Gpu<'_>, batch: Batch<M>) {
-        let Batch { time: _, groups, despawned, spawned, regrouped, moved, transforms, shown, commands, crowds } =
-            batch;
+        let Batch { groups, despawned, spawned, regrouped, moved, transforms, shown, commands, .. } = batch;
+        let Batch { time: _, live, live_poses, crowds, .. } = batch;
         self.crowds.extend(groups.into_iter().map(|group| (group, None)));
         for slot in despawned {
             if let Some((group, id)) = self.instances.get_mut(slot as usize).and_then(Option::take)
@@ -106,6 +106,7 @@ impl<M: BakedModel> Inbox<M> {
             let Some((made, id)) = self.get(slot) else { continue };
             log::<M, _>(made.apply(id, command));
         }
+        self.pose(&live, &live_poses);
         for (entity, change) in crowds {
             log::<M, _>(self.change(renderer, gpu, entity, change));
         }
@@ -170,6 +171,36 @@ impl<M: BakedModel> Inbox<M> {
         }
     }
 
+    /// Sets live bones: one call per run of characters of a group whose bones only move.
+    fn pose(&self, live: &[(Slot, Option<f32>)], poses: &[[[f32; 4]; 3]]) {
+        let bones = M::MODEL.meta.bones().len();
+        let pose = |at: usize, count: usize| LiveBones::Model(&poses[at * bones..(at + count) * bones]);
+        let instance = |at: usize| {
+            let (slot, fade) = *live.get(at)?;
+            let (group, id) = self.instances.get(slot as usize).copied().flatten()?;
+            Some((group, id, fade))
+        };
+        let mut at = 0;
+        while at < live.len() {
+            let first = at;
+            at += 1;
+            let Some((group, id, fade)) = instance(first) else { continue };
+            let Some(made) = self.made(group) else { continue };
+            if let Some(fade) = fade {
+                log::<M, _>(made.crowd.set_live_bones(id, pose(first, 1), fade));
+                continue;
+            }
+            let mut ids = vec![id];
+            while let Some((_, id, None)) = instance(at).filter(|(next, ..)| *next == group) {
+                ids.push(id);
+                at += 1;
+            }
+            if let Err(error) = made.crowd.update_live_bones(&ids, pose(first, ids.len())) {
+                error_once!("characters of the model {} do not follow live bones: {error}", M::MODEL.meta.name);
+            }
+        }
+    }
+
     /// Applies the changes of a crowd that is an entity.
     fn change(
         &mut self,
@@ -216,6 +247,7 @@ impl<M: BakedModel> MadeCrowd<M> {
             Command::LayerWeight(layer, weight, seconds) => crowd.set_layer_weight(id, layer, weight, seconds)?,
             Command::Tint(tint) => crowd.set_tint(id, tint)?,
             Command::Custom(words) => crowd.set_custom(id, words)?,
+            Command::ReleaseLive(seconds) => crowd.release_live_bones(id, seconds)?,
             Command::Variant(variant) => crowd.set_variant(id, variant)?,
             Command::Part(part, visible) => crowd.set_part_visible(id, part, visible)?,
             Command::Attachment(index, visible) => match self.attachments.get(index) {

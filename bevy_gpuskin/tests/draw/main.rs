@@ -1,6 +1,7 @@
 //! Characters in pictures, against meshes that the CPU poses.
 
 mod common;
+mod live;
 mod variants;
 
 use core::any::TypeId;

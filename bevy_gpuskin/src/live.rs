@@ -1,0 +1,293 @@
+//! Live bones: entities whose transforms the bones of a character take.
+
+use bevy::ecs::lifecycle::HookContext;
+use bevy::ecs::world::DeferredWorld;
+use bevy::math::{Affine3A, Mat4};
+use bevy::prelude::*;
+use gpuskin_rt::{BakedModel, Bone, BoneInfo, Time as Timestamp};
+
+use crate::character::{Character, State};
+use crate::collect::instance_transform;
+use crate::outbox::{GroupIndex, Outbox};
+use crate::sockets::bind_scale;
+
+/// Poses a [`Character`] by entities: bodies of a ragdoll, or the joints of a skeleton that Bevy or the game animates.
+///
+/// Each bone that is listed is where its entity is, as its [`GlobalTransform`] after Bevy has propagated transforms. A bone that is
+/// not listed keeps its place relative to the nearest of its ancestors that is: list the bones that move. Bones without such an
+/// ancestor play the clip, and so do bones whose entity is gone.
+///
+/// The pose fades in over the clip and its layers, 0.2 s unless [`Self::fading`] sets another time. Remove the component to fade
+/// back. The model needs the encoding `local-packed`. A character whose entities stand still costs a comparison of its pose, a
+/// character without the component nothing.
+///
+/// Sockets follow live bones one frame later: a child of the body's entity needs no socket. They follow the clip while the pose fades
+/// out.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_gpuskin::{Character, LiveBones};
+/// use bevy_gpuskin_sample_models::{bones, models::Soldier};
+///
+/// /// Bodies of the game's physics, at the joints of the soldier.
+/// #[derive(Component)]
+/// struct Ragdoll {
+///     hips: Entity,
+///     head: Entity,
+/// }
+///
+/// fn fall(fallen: Query<(Entity, &Ragdoll), Added<Ragdoll>>, mut commands: Commands) {
+///     for (soldier, bodies) in &fallen {
+///         let bones = [(bones::SOLDIER_HIPS, bodies.hips), (bones::SOLDIER_HEAD, bodies.head)];
+///         commands.entity(soldier).insert(LiveBones::<Soldier>::bodies(bones).fading(0.1));
+///     }
+/// }
+///
+/// fn get_up(soldier: Entity, commands: &mut Commands) {
+///     commands.entity(soldier).remove::<LiveBones<Soldier>>();
+/// }
+/// ```
+#[derive(Component, Debug)]
+#[component(on_discard = Self::on_discard)]
+pub struct LiveBones<M: BakedModel> {
+    bones: Vec<(Bone<M>, Entity)>,
+    /// Seconds.
+    fade: f32,
+    scale: EntityScale,
+    /// By bone of the model: index in `bones`, and the bone's transform relative to that entity. Empty before the first frame.
+    sources: Vec<Option<(usize, Affine3A)>>,
+    /// Bone-to-model transforms that the renderer has, rows; NaN for bones that play the clip.
+    pose: Vec<[[f32; 4]; 3]>,
+    /// Group of the character's instance that has the pose.
+    started: Option<GroupIndex>,
+}
+
+/// Meaning of the scale of an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntityScale {
+    /// 1 in the bind pose, whatever the unit of the rig.
+    OfBindPose,
+    /// That of the joint in the rig.
+    OfRig,
+}
+
+impl<M: BakedModel> LiveBones<M> {
+    /// Makes live bones from entities in the size of the world: as for [`Socket`](crate::Socket), the scale 1 is that of the bind pose.
+    ///
+    /// An entity has the origin and the axes of its bone. If the origin of a body is elsewhere, such as in its centre of mass, give
+    /// it a child entity at the joint and list that.
+    pub fn bodies(bones: impl IntoIterator<Item = (Bone<M>, Entity)>) -> Self {
+        Self::new(bones, EntityScale::OfBindPose)
+    }
+
+    /// Makes live bones from the joints of a skeleton that was loaded from the same file, which have the scale of the rig.
+    pub fn skeleton(bones: impl IntoIterator<Item = (Bone<M>, Entity)>) -> Self {
+        Self::new(bones, EntityScale::OfRig)
+    }
+
+    fn new(bones: impl IntoIterator<Item = (Bone<M>, Entity)>, scale: EntityScale) -> Self {
+        let bones = bones.into_iter().collect();
+        Self { bones, fade: 0.2, scale, sources: Vec::new(), pose: Vec::new(), started: None }
+    }
+
+    /// Sets the time over which the pose fades in, and out when the component is removed. Seconds.
+    pub const fn fading(mut self, seconds: f32) -> Self {
+        self.fade = seconds;
+        self
+    }
+
+    /// Returns the bone-to-model transforms of the last frame; `None` before the first.
+    pub(crate) fn pose(&self) -> Option<gpuskin_rt::LiveBones<'_>> {
+        self.started.is_some().then_some(gpuskin_rt::LiveBones::Model(&self.pose))
+    }
+
+    /// Lets the pose start anew on the next instance of the character.
+    pub(crate) fn restart(&mut self) {
+        self.started = None;
+    }
+
+    /// Writes the pose of a character at `place` into `pose`.
+    fn evaluate(&mut self, place: &GlobalTransform, places: &Query<&GlobalTransform>, pose: &mut Vec<[[f32; 4]; 3]>) {
+        if self.sources.is_empty() {
+            self.sources = self.make_sources();
+        }
+        // The transform that the renderer draws, also if the scale is not uniform.
+        let gpuskin_rt::Transform { translation, rotation, scale } = instance_transform(place.compute_transform());
+        let rotation = Quat::from_array(rotation);
+        let to_world = Affine3A::from_scale_rotation_translation(Vec3::splat(scale), rotation, translation.into());
+        let to_model = to_world.inverse();
+        let of_entity = |(_, entity): &(Bone<M>, Entity)| match places.get(*entity) {
+            Ok(place) => Some(to_model * place.affine()),
+            Err(_) => {
+                warn_once!("{entity}: a live bone without GlobalTransform plays the clip");
+                None
+            }
+        };
+        let entities: Vec<_> = self.bones.iter().map(of_entity).collect();
+        let of_bone = |source: &Option<(usize, Affine3A)>| match source.and_then(|(i, bone)| Some(entities[i]? * bone))
+        {
+            Some(in_model) => rows(in_model),
+            None => [[f32::NAN; 4]; 3],
+        };
+        pose.clear();
+        pose.extend(self.sources.iter().map(of_bone));
+    }
+
+    fn make_sources(&self) -> Vec<Option<(usize, Affine3A)>> {
+        let meta = &M::MODEL.meta;
+        let bones = meta.bones();
+        let source = |bone: usize| {
+            let ancestors = std::iter::successors(Some(bone), |bone| bones[*bone].parent.map(|parent| parent as usize));
+            let entity_of = |ancestor: usize| {
+                let entity = self.bones.iter().position(|(bone, _)| usize::from(bone.index()) == ancestor)?;
+                Some((ancestor, entity))
+            };
+            // Bones have fewer ancestors than there are bones.
+            let (ancestor, entity) = ancestors.take(bones.len()).find_map(entity_of)?;
+            let scale = match self.scale {
+                EntityScale::OfBindPose => Affine3A::from_scale(bind_scale(bones[ancestor].bind)),
+                EntityScale::OfRig => Affine3A::IDENTITY,
+            };
+            Some((entity, scale * bind(&bones[ancestor]).inverse() * bind(&bones[bone])))
+        };
+        // The bones behind them have weights of morph targets.
+        let placed = meta.placed_bones();
+        (0..bones.len()).map(|bone| (bone < placed).then(|| source(bone)).flatten()).collect()
+    }
+
+    fn on_discard(mut world: DeferredWorld, context: HookContext) {
+        let Some(fade) = world.get::<Self>(context.entity).filter(|live| live.started.is_some()).map(|live| live.fade)
+        else {
+            return;
+        };
+        if let Some(mut character) = world.get_mut::<Character<M>>(context.entity) {
+            character.release_live_bones(fade);
+        }
+    }
+}
+
+fn bind(bone: &BoneInfo) -> Affine3A {
+    let [x, y, z] = bone.bind.map(Vec4::from);
+    Affine3A::from_mat4(Mat4::from_cols(x, y, z, Vec4::W).transpose())
+}
+
+fn rows(affine: Affine3A) -> [[f32; 4]; 3] {
+    let rows = Mat4::from(affine).transpose();
+    [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| row.to_array())
+}
+
+/// Collects the poses of characters with live bones, after transforms are propagated and characters have their slots.
+pub(crate) fn collect_live<M: BakedModel>(
+    mut outbox: ResMut<Outbox<M>>,
+    time: Res<Time<Virtual>>,
+    mut characters: Query<(&mut Character<M>, &mut LiveBones<M>, &GlobalTransform)>,
+    places: Query<&GlobalTransform>,
+    mut pose: Local<Vec<[[f32; 4]; 3]>>,
+) {
+    let outbox = outbox.bypass_change_detection();
+    let now = Timestamp::from_secs(time.elapsed_secs_f64());
+    for (mut character, mut live, place) in &mut characters {
+        let (character, live) = (character.bypass_change_detection(), live.bypass_change_detection());
+        let State::Spawned(slot, group) = character.state else { continue };
+        live.evaluate(place, &places, &mut pose);
+        let is_first = live.started.is_none();
+        let starts = live.started != Some(group);
+        // As bits, because a NaN differs from itself.
+        if !starts && bytemuck::cast_slice::<_, u32>(&pose[..]) == bytemuck::cast_slice::<_, u32>(&live.pose[..]) {
+            continue;
+        }
+        // The instance of another group has no pose yet.
+        let fade = starts.then_some(if is_first { live.fade } else { 0.0 });
+        if let Some(fade) = fade {
+            character.start_live_bones(fade, now);
+        }
+        live.started = Some(group);
+        live.pose.clone_from(&pose);
+        outbox.current.live.push((slot, fade));
+        outbox.current.live_poses.extend_from_slice(&pose);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_gpuskin_sample_models::{bones, clips, models::Soldier};
+
+    use super::*;
+    use crate::collect::{collect, finish};
+    use crate::outbox::{Batch, Command};
+
+    fn app() -> App {
+        let mut app = App::new();
+        app.init_resource::<Outbox<Soldier>>().init_resource::<Time<Virtual>>();
+        app.add_systems(Update, (collect::<Soldier>, collect_live::<Soldier>, finish::<Soldier>).chain());
+        app
+    }
+
+    fn batch(app: &mut App) -> Option<Batch<Soldier>> {
+        app.update();
+        app.world_mut().resource_mut::<Outbox<Soldier>>().take().pop()
+    }
+
+    fn transform_of(pose: &[[[f32; 4]; 3]], bone: Bone<Soldier>) -> Affine3A {
+        bind(&BoneInfo { name: "".into(), parent: None, bind: pose[usize::from(bone.index())] })
+    }
+
+    #[test]
+    fn bones_are_where_their_entities_are() {
+        let mut app = app();
+        let place =
+            Transform::from_xyz(4.0, 0.0, -3.0).with_rotation(Quat::from_rotation_y(1.0)).with_scale(Vec3::splat(2.0));
+        let body =
+            Transform::from_xyz(3.0, 2.0, 1.0).with_rotation(Quat::from_rotation_x(0.5)).with_scale(Vec3::splat(2.0));
+        let [arm, gone] = [body, body].map(|body| app.world_mut().spawn(GlobalTransform::from(body)).id());
+        let live = LiveBones::bodies([(bones::SOLDIER_UPPER_ARM_R, arm), (bones::SOLDIER_HEAD, gone)]);
+        let soldier = (Character::playing(clips::SOLDIER_RUN), GlobalTransform::from(place), live.fading(0.5));
+        let soldier = app.world_mut().spawn(soldier).id();
+        app.world_mut().despawn(gone);
+
+        let first = batch(&mut app).unwrap();
+        assert_eq!(first.live, [(0, Some(0.5))]);
+        let pose = &first.live_poses;
+        assert_eq!(pose.len(), Soldier::MODEL.meta.bones().len());
+        let info = |bone: Bone<Soldier>| &Soldier::MODEL.meta.bones()[usize::from(bone.index())];
+        // In the world, the arm is its body, and the hand has its place of the bind pose relative to the arm.
+        let world = |bone| place.compute_affine() * transform_of(pose, bone);
+        assert!(world(bones::SOLDIER_UPPER_ARM_R).abs_diff_eq(body.compute_affine(), 1e-5));
+        let offset = bind(info(bones::SOLDIER_UPPER_ARM_R)).inverse() * bind(info(bones::SOLDIER_HAND_R));
+        assert!(offset.translation.length() > 0.3);
+        assert!(world(bones::SOLDIER_HAND_R).abs_diff_eq(body.compute_affine() * offset, 1e-5));
+        // Bones without an entity, or without the entity that they have, play the clip.
+        for bone in [bones::SOLDIER_HIPS, bones::SOLDIER_HAND_L, bones::SOLDIER_HEAD] {
+            assert!(pose[usize::from(bone.index())].as_flattened().iter().all(|x| x.is_nan()), "{bone:?}");
+        }
+
+        // What stands still sends nothing; what moves sends a pose.
+        assert!(batch(&mut app).is_none());
+        *app.world_mut().get_mut::<GlobalTransform>(arm).unwrap() = Transform::from_xyz(3.0, 1.0, 1.0).into();
+        let moved = batch(&mut app).unwrap();
+        assert_eq!((&moved.live[..], moved.live_poses.len()), (&[(0, None)][..], pose.len()));
+        assert!(moved.commands.is_empty());
+
+        // Removing the component fades back; a new one starts again.
+        app.world_mut().entity_mut(soldier).remove::<LiveBones<Soldier>>();
+        let released = batch(&mut app).unwrap();
+        assert!(matches!(released.commands[..], [(0, Command::ReleaseLive(0.5))]) && released.live.is_empty());
+        app.world_mut().entity_mut(soldier).insert(LiveBones::bodies([(bones::SOLDIER_HEAD, arm)]).fading(0.0));
+        assert_eq!(batch(&mut app).unwrap().live, [(0, Some(0.0))]);
+        // A character that starts anew has its live bones again.
+        app.world_mut().entity_mut(soldier).insert(Character::playing(clips::SOLDIER_WALK));
+        assert_eq!(batch(&mut app).unwrap().live, [(0, Some(0.0))]);
+    }
+
+    #[test]
+    fn joints_of_a_skeleton_have_the_scale_of_the_rig() {
+        let entity = Entity::PLACEHOLDER;
+        let bone = bones::SOLDIER_HEAD;
+        let [bodies, skeleton] = [LiveBones::bodies, LiveBones::skeleton].map(|make: fn(_) -> LiveBones<Soldier>| {
+            make(vec![(bone, entity)]).make_sources()[usize::from(bone.index())].unwrap().1
+        });
+        let scale = bind_scale(Soldier::MODEL.meta.bones()[usize::from(bone.index())].bind);
+        assert!(skeleton.abs_diff_eq(Affine3A::IDENTITY, 1e-5));
+        assert!(bodies.abs_diff_eq(Affine3A::from_scale(scale), 1e-5));
+    }
+}
