@@ -66,6 +66,7 @@ pub struct CharacterPlugin<M> {
     pub crowd: CrowdDescriptor,
     /// Whether characters fire [`EventFired`](crate::EventFired) and [`ClipFinished`](crate::ClipFinished).
     pub events: bool,
+    surface: Option<&'static str>,
     attachments: Vec<(&'static Model, Attachment<M>)>,
     model: PhantomData<fn() -> M>,
 }
@@ -80,13 +81,50 @@ impl<M> Default for CharacterPlugin<M> {
 impl<M> CharacterPlugin<M> {
     /// Makes a plugin with options of the crowd: capacity, shared poses.
     pub const fn with_crowd(crowd: CrowdDescriptor) -> Self {
-        Self { crowd, events: false, attachments: Vec::new(), model: PhantomData }
+        Self { crowd, events: false, surface: None, attachments: Vec::new(), model: PhantomData }
     }
 
     /// Makes a plugin whose characters fire the events of their clips: [`EventFired`](crate::EventFired) and
     /// [`ClipFinished`](crate::ClipFinished). They cost processor time per event and per command; without, they cost nothing.
     pub const fn with_events(mut self) -> Self {
         self.events = true;
+        self
+    }
+
+    /// Sets WGSL of the game that changes the surfaces of characters and attachments before Bevy lights them: a function
+    /// `fn surface(point: SurfacePoint, uv: vec2<f32>) -> SurfacePoint`, and whatever it needs. Such a function of
+    /// `LightingFeatures::surface` in gpuskin_rt works here, too.
+    ///
+    /// | member of `SurfacePoint` | |
+    /// |---|---|
+    /// | `position: vec3<f32>` | world space, metres |
+    /// | `face_normal`, `normal: vec3<f32>` | unit normals on the visible side: of the mesh, and with the normal map |
+    /// | `to_eye: vec3<f32>` | unit vector |
+    /// | `base_color: vec3<f32>` | linear, with texture, vertex colour and tint |
+    /// | `metallic`, `roughness`, `occlusion: f32` | 0..1; the roughness is the perceptual one |
+    /// | `emitted: vec3<f32>` | emitted light, linear, as `emissive` of `StandardMaterial` |
+    /// | `custom: vec2<u32>` | the words of [`Character::custom`](crate::Character::custom) |
+    ///
+    /// `globals.time` is Bevy's time in seconds. `position` and `face_normal` have no effect if they are changed. Begin other names of your own with a
+    /// prefix of your own. A mistake in the text is logged, and the characters are not drawn. Unlit surfaces, shadow maps and the prepass do not
+    /// call it: ambient occlusion sees the normals of the mesh.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_gpuskin::CharacterPlugin;
+    /// use bevy_gpuskin_sample_models::models;
+    ///
+    /// const SNOW: &str = "
+    ///     fn surface(point: SurfacePoint, uv: vec2<f32>) -> SurfacePoint {
+    ///         var snowy = point;
+    ///         snowy.base_color = mix(point.base_color, vec3<f32>(0.9), smoothstep(0.4, 0.7, point.normal.y));
+    ///         return snowy;
+    ///     }
+    /// ";
+    /// App::new().add_plugins(CharacterPlugin::<models::Soldier>::default().with_surface(SNOW));
+    /// ```
+    pub const fn with_surface(mut self, wgsl: &'static str) -> Self {
+        self.surface = Some(wgsl);
         self
     }
 
@@ -132,7 +170,7 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         if self.events {
             app.init_resource::<EventQueues<M>>().add_systems(PreUpdate, fire::<M>.in_set(CharacterSystems::Events));
         }
-        render::build_model::<M>(app, &self.crowd, &self.attachments);
+        render::build_model::<M>(app, &self.crowd, &self.attachments, self.surface);
     }
 }
 

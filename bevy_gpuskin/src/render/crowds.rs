@@ -12,6 +12,7 @@ use gpuskin_rt::{
 };
 
 use super::material::{Materials, PartMaterial};
+use super::shader::SurfaceCode;
 use crate::GpuskinPlugin;
 use crate::outbox::Group;
 
@@ -63,6 +64,8 @@ pub(super) struct DrawnCrowd {
     pub(super) crowd: Box<dyn AnyCrowd>,
     /// The model itself, then its attachments.
     pub(super) meshes: Vec<DrawnMesh>,
+    /// Function of the game that changes surfaces.
+    pub(super) surface: Option<SurfaceCode>,
     pub(super) group: Group,
     pub(super) visible: bool,
     /// Entity of the main world that is this crowd; `None` if each instance is an entity.
@@ -157,7 +160,7 @@ impl CharacterRenderer {
         &mut self,
         gpu: Gpu<'_>,
         descriptor: CrowdDescriptor,
-        props: &[(&'static Model, Attachment<M>)],
+        (props, surface): (&[(&'static Model, Attachment<M>)], Option<SurfaceCode>),
         (group, owner): (Group, Option<Entity>),
     ) -> Result<MadeCrowd<M>, Error> {
         let crowd = Crowd::<M>::new(&mut self.renderer, descriptor)?;
@@ -168,7 +171,7 @@ impl CharacterRenderer {
             meshes.push(self.mesh(gpu, prop, crowd.attachment_variant(id)?, Some(id))?);
             attachments.push(id);
         }
-        self.crowds.push(DrawnCrowd { crowd: Box::new(crowd.clone()), meshes, group, visible: true, owner });
+        self.crowds.push(DrawnCrowd { crowd: Box::new(crowd.clone()), meshes, surface, group, visible: true, owner });
         Ok(MadeCrowd { crowd, attachments })
     }
 

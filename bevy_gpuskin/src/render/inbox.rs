@@ -8,6 +8,7 @@ use bevy::render::renderer::{RenderDevice, RenderQueue};
 use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Error, InstanceId, LiveBones, Model};
 
 use super::crowds::{CharacterRenderer, Gpu, MadeCrowd};
+use super::shader::SurfaceCode;
 use crate::outbox::{Batch, Command, CrowdChange, Group, GroupIndex, LayerStart, Outbox, Slot};
 
 /// Batches of a model that are not applied yet, and its crowds.
@@ -15,6 +16,7 @@ use crate::outbox::{Batch, Command, CrowdChange, Group, GroupIndex, LayerStart, 
 pub(crate) struct Inbox<M: 'static> {
     descriptor: CrowdDescriptor,
     props: Vec<(&'static Model, Attachment<M>)>,
+    surface: Option<SurfaceCode>,
     batches: Vec<Batch<M>>,
     /// By the index of the group; `None` before its first character, and if it could not be made.
     crowds: Vec<(Group, Option<MadeCrowd<M>>)>,
@@ -27,10 +29,15 @@ pub(crate) struct Inbox<M: 'static> {
 }
 
 impl<M> Inbox<M> {
-    pub(crate) fn new(descriptor: &CrowdDescriptor, props: &[(&'static Model, Attachment<M>)]) -> Self {
+    pub(crate) fn new(
+        descriptor: &CrowdDescriptor,
+        props: &[(&'static Model, Attachment<M>)],
+        surface: Option<SurfaceCode>,
+    ) -> Self {
         Self {
             descriptor: descriptor.clone(),
             props: props.to_vec(),
+            surface,
             batches: Vec::new(),
             crowds: Vec::new(),
             instances: Vec::new(),
@@ -135,7 +142,7 @@ impl<M: BakedModel> Inbox<M> {
         if self.failed {
             return;
         }
-        match renderer.make(gpu, self.descriptor.clone(), &self.props, (group.clone(), None)) {
+        match renderer.make(gpu, self.descriptor.clone(), (&self.props, self.surface), (group.clone(), None)) {
             Ok(crowd) => *made = Some(crowd),
             Err(error) => {
                 error!("characters of the model {} are not drawn: {error}", M::MODEL.meta.name);
@@ -218,7 +225,8 @@ impl<M: BakedModel> Inbox<M> {
         let (made, ids) = match self.entities.entry(entity) {
             bevy::platform::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             bevy::platform::collections::hash_map::Entry::Vacant(entry) => {
-                let made = renderer.make(gpu, descriptor, &self.props, (group.clone(), Some(entity)))?;
+                let made =
+                    renderer.make(gpu, descriptor, (&self.props, self.surface), (group.clone(), Some(entity)))?;
                 entry.insert((made, Vec::new()))
             }
         };

@@ -66,10 +66,11 @@ pub(crate) fn build_model<M: BakedModel>(
     app: &mut App,
     crowd: &CrowdDescriptor,
     props: &[(&'static Model, Attachment<M>)],
+    surface: Option<&'static str>,
 ) {
     let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
     render_app
-        .insert_resource(inbox::Inbox::<M>::new(crowd, props))
+        .insert_resource(inbox::Inbox::<M>::new(crowd, props, surface.map(shader::SurfaceCode)))
         .add_systems(ExtractSchedule, inbox::extract::<M>)
         .add_systems(Render, inbox::apply::<M>.in_set(RenderSystems::PrepareAssets));
 }

@@ -19,7 +19,7 @@ use gpuskin_rt::pipeline::{self, Variant};
 
 use super::crowds::{DrawnCrowd, DrawnMesh};
 use super::material::{self, MaterialClass, PartMaterial};
-use super::shader::{Pass, Shaders};
+use super::shader::{Pass, Shaders, SurfaceCode};
 
 /// Key of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +30,7 @@ struct Key {
     class: MaterialClass,
     flat: bool,
     receives_shadows: bool,
+    surface: Option<SurfaceCode>,
 }
 
 /// Pipelines of a material: of smooth parts, of flat parts.
@@ -68,7 +69,9 @@ impl Pipelines {
         let receives_shadows = pass == Pass::Prepass || crowd.group.receives_shadows;
         let mut of_mesh = |mesh: &DrawnMesh| {
             let variant = mesh.variant;
-            let mut get = |class, flat| self.get(base, Key { pass, view, variant, class, flat, receives_shadows });
+            let surface = crowd.surface.filter(|_| pass == Pass::Forward);
+            let mut get =
+                |class, flat| self.get(base, Key { pass, view, variant, class, flat, receives_shadows, surface });
             let of_material = |material: &PartMaterial| {
                 [get(material.class, false), if mesh.has_flat_parts { get(material.class, true) } else { None }]
             };
@@ -81,7 +84,7 @@ impl Pipelines {
         if let Some(id) = self.ids.get(&key) {
             return Some(*id);
         }
-        let shader = self.shaders.get(base.cache, key.pass, key.variant);
+        let shader = self.shaders.get(base.cache, key.pass, key.variant, key.surface);
         let descriptor = match key.pass {
             Pass::Forward => forward(base, key, shader)?,
             Pass::Prepass => prepass(base, key, shader),
@@ -115,6 +118,9 @@ impl Key {
         }
         if !self.receives_shadows {
             defs.push("CHARACTER_UNSHADOWED".into());
+        }
+        if self.surface.is_some() {
+            defs.push("CHARACTER_SURFACE".into());
         }
         if self.class.variants {
             defs.push("CHARACTER_VARIANTS".into());

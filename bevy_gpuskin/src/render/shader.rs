@@ -1,5 +1,6 @@
 //! Shaders: the functions of `gpuskin_rt::pipeline::source` within a WESL module that imports bevy_pbr's.
 
+use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
 use bevy::asset::uuid::Uuid;
@@ -47,31 +48,58 @@ pub(super) fn imports_are_loaded(assets: &AssetServer) -> bool {
     })
 }
 
-/// Shaders that were made, by pass and variant.
+/// WGSL of the game that changes surfaces: the text that a plugin was given. Other texts are other functions, even if they are
+/// equal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SurfaceCode(pub(crate) &'static str);
+
+impl PartialEq for SurfaceCode {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for SurfaceCode {}
+
+impl Hash for SurfaceCode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_ptr().hash(state);
+    }
+}
+
+/// Shaders that were made, by pass, variant and function of the game.
 #[derive(Debug, Default)]
 pub(super) struct Shaders {
-    handles: HashMap<(Pass, Variant), Handle<Shader>>,
+    handles: HashMap<(Pass, Variant, Option<SurfaceCode>), Handle<Shader>>,
 }
 
 impl Shaders {
-    /// Returns a shader.
-    pub(super) fn get(&mut self, cache: &mut PipelineCache, pass: Pass, variant: Variant) -> Handle<Shader> {
+    /// Returns a shader. The prepass does not call `surface`.
+    pub(super) fn get(
+        &mut self,
+        cache: &mut PipelineCache,
+        pass: Pass,
+        variant: Variant,
+        surface: Option<SurfaceCode>,
+    ) -> Handle<Shader> {
+        let surface = surface.filter(|_| pass == Pass::Forward);
         let number = self.handles.len();
         let make = || {
             let handle = Handle::<Shader>::Uuid(Uuid::from_u128(FIRST_ID.as_u128() + number as u128), PhantomData);
             let path = format!("embedded://bevy_gpuskin/characters_{number}.wesl");
-            cache.set_shader(handle.id(), Shader::from_wesl(source(pass, variant), path));
+            cache.set_shader(handle.id(), Shader::from_wesl(source(pass, variant, surface), path));
             handle
         };
-        self.handles.entry((pass, variant)).or_insert_with(make).clone()
+        self.handles.entry((pass, variant, surface)).or_insert_with(make).clone()
     }
 }
 
 /// Text of a shader.
-fn source(pass: Pass, variant: Variant) -> String {
+fn source(pass: Pass, variant: Variant, surface: Option<SurfaceCode>) -> String {
     let text = match pass {
         Pass::Forward => include_str!("forward.wesl"),
         Pass::Prepass => include_str!("prepass.wesl"),
     };
-    text.replace("//GPUSKIN", &pipeline::source(variant, MODEL_GROUP))
+    let text = text.replace("//GPUSKIN", &pipeline::source(variant, MODEL_GROUP));
+    text.replace("//SURFACE", surface.map_or("", |surface| surface.0))
 }

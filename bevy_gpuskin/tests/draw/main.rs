@@ -2,6 +2,7 @@
 
 mod common;
 mod live;
+mod surface;
 mod variants;
 
 use core::any::TypeId;
@@ -52,12 +53,13 @@ fn of(transform: Transform) -> bevy_gpuskin::gpuskin_rt::Transform {
 
 /// An app with ground, lights with shadows, fog and a camera.
 fn scene() -> (App, Handle<Image>) {
+    scene_of(CharacterPlugin::<Guard>::default())
+}
+
+/// The app of [`scene`], with options of the plugin of guards.
+fn scene_of(guards: CharacterPlugin<Guard>) -> (App, Handle<Image>) {
     let mut app = common::app();
-    app.add_plugins((
-        GpuskinPlugin { lod_error: 0.0, ..default() },
-        CharacterPlugin::<Soldier>::default(),
-        CharacterPlugin::<Guard>::default(),
-    ));
+    app.add_plugins((GpuskinPlugin { lod_error: 0.0, ..default() }, CharacterPlugin::<Soldier>::default(), guards));
     common::start(&mut app);
     let image = common::target(&mut app);
     let world = app.world_mut();
