@@ -5,8 +5,7 @@ use gpuskin_rt::{BakedModel, Clip, ModelVariant, Time as Timestamp, Transition};
 
 use crate::character::Character;
 
-/// What a [`Character`] plays, for inspectors and consoles: [`Reflect`] reads it, and fields that are written command the
-/// character.
+/// Values of a [`Character`] for inspectors and consoles: [`Reflect`] reads what it plays, and fields that are written command it.
 ///
 /// Add it to the characters that an inspector shows: each costs processor time per frame, characters without it cost none.
 /// `Character` itself has no `Reflect`, because it holds commands for the renderer and no values.
@@ -57,7 +56,7 @@ pub(crate) fn inspect<M: BakedModel>(
             command(&mut character, &inspector, &playing);
             playing = shown(character.bypass_change_detection(), now);
         }
-        // What is shown is no command.
+        // A change here is no command.
         let inspector = inspector.bypass_change_detection();
         if *inspector != playing {
             *inspector = playing;
@@ -181,7 +180,7 @@ mod tests {
         app.update();
         assert_eq!((field::<String>(&app, entity, "clip"), get(&app).0), ("idle".to_owned(), clips::GUARD_IDLE));
 
-        // What the game commands is shown.
+        // Commands of the game are shown.
         app.world_mut().get_mut::<Character<Guard>>(entity).unwrap().play(clips::GUARD_RUN, Transition::cut());
         app.update();
         assert_eq!(

@@ -24,5 +24,5 @@ pub use gpuskin_rt::{Attachment, Curve, ModelVariant, Repeat, Transition};
 pub use inspector::CharacterInspector;
 pub use live::LiveBones;
 pub use plugin::{CharacterPlugin, CharacterSystems, GpuskinPlugin};
-pub use render::CharacterRenderer;
+pub use render::{CharacterRenderSystems, CharacterRenderer};
 pub use sockets::Socket;

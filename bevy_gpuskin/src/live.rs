@@ -67,7 +67,7 @@ pub struct LiveBones<M: BakedModel> {
 enum EntityScale {
     /// 1 in the bind pose, whatever the unit of the rig.
     OfBindPose,
-    /// That of the joint in the rig.
+    /// Scale of the joint in the rig.
     OfRig,
 }
 
@@ -261,7 +261,7 @@ mod tests {
             assert!(pose[usize::from(bone.index())].as_flattened().iter().all(|x| x.is_nan()), "{bone:?}");
         }
 
-        // What stands still sends nothing; what moves sends a pose.
+        // A pose is sent if an entity moves.
         assert!(batch(&mut app).is_none());
         *app.world_mut().get_mut::<GlobalTransform>(arm).unwrap() = Transform::from_xyz(3.0, 1.0, 1.0).into();
         let moved = batch(&mut app).unwrap();

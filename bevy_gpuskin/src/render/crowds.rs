@@ -40,6 +40,11 @@ impl CharacterRenderer {
         self.cameras.get(&camera).copied()
     }
 
+    /// Returns the time of the frame, of [`Time<Virtual>`](bevy::time::Virtual): seconds.
+    pub const fn time(&self) -> f64 {
+        self.time
+    }
+
     /// Returns gpuskin's renderer.
     pub const fn renderer(&self) -> &CrowdRenderer {
         &self.renderer

@@ -32,6 +32,21 @@ pub use crowds::CharacterRenderer;
 
 use crate::GpuskinPlugin;
 
+/// Systems of this crate in Bevy's [`Render`] schedule, in this order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CharacterRenderSystems {
+    /// Applies the commands of the frame to the crowds.
+    Apply,
+    /// Empty: for a game's compute passes that write the instances of a crowd. Submit them to the queue in this set, and they are
+    /// drawn in the same frame.
+    ///
+    /// [`CharacterRenderer::crowd_of`] has the crowd, `Crowd::instance_buffers` its buffers from the second frame on, and
+    /// [`gpuskin_rt::pipeline`] the functions that write them. The example `crowd_from_gpu` steers a crowd.
+    Write,
+    /// Culls and evaluates poses, for all views.
+    Prepare,
+}
+
 /// Entity of the main world that stands for all characters in Bevy's phases.
 #[derive(Component, Debug)]
 struct AllCharacters;
@@ -56,9 +71,17 @@ pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
         .add_render_command::<Shadow, draw::DrawPrepass>()
         .add_systems(ExtractSchedule, (crowds::extract_time, views::extract_loaded))
         .add_systems(RenderStartup, (crowds::start, pipelines::start).chain().after(MeshPipelineSystems))
+        .configure_sets(
+            Render,
+            (
+                CharacterRenderSystems::Apply.in_set(RenderSystems::PrepareAssets),
+                CharacterRenderSystems::Write.in_set(RenderSystems::Queue),
+                CharacterRenderSystems::Prepare.in_set(RenderSystems::PrepareResources),
+            ),
+        )
         .add_systems(
             Render,
-            (views::queue.in_set(RenderSystems::Queue), views::prepare.in_set(RenderSystems::PrepareResources)),
+            (views::queue.in_set(RenderSystems::Queue), views::prepare.in_set(CharacterRenderSystems::Prepare)),
         );
 }
 
@@ -72,5 +95,5 @@ pub(crate) fn build_model<M: BakedModel>(
     render_app
         .insert_resource(inbox::Inbox::<M>::new(crowd, props, surface.map(shader::SurfaceCode)))
         .add_systems(ExtractSchedule, inbox::extract::<M>)
-        .add_systems(Render, inbox::apply::<M>.in_set(RenderSystems::PrepareAssets));
+        .add_systems(Render, inbox::apply::<M>.in_set(CharacterRenderSystems::Apply));
 }

@@ -4,6 +4,7 @@ mod common;
 mod live;
 mod surface;
 mod variants;
+mod written;
 
 use core::any::TypeId;
 

@@ -26,7 +26,7 @@ const SURFACE: &str = "
     }
 ";
 
-/// Of 255, as in [`SURFACE`].
+/// Occlusion of [`SURFACE`], of 255.
 const OCCLUSION: u8 = 64;
 
 fn place(i: usize) -> Transform {
