@@ -9,6 +9,7 @@ fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location
     point.emitted = material.emissive * emissive_texel(varyings.uv);
     set_dielectric(varyings.uv);
     set_clearcoat(varyings.uv);
+    set_sheen(varyings.uv); // if sheen
     let visible_side = select(-1.0, 1.0, front);
     let normals = surface_normals(varyings, visible_side);
     // After all samples and derivatives: neighbouring pixels need this one for theirs.

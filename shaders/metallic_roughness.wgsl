@@ -74,6 +74,7 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
     let reflected = mix(vec3<f32>(reflected_dielectric), reflected_metal, point.metallic);
     let environment = gpuskin_reflected(n, v, point.roughness);
     var light = point.occlusion * (diffuse * gpuskin_ambient(n) + reflected * environment);
+    light = ambient_with_sheen(light, point, n_dot_v); // if sheen
 
     // The sun.
     let response = Reflectance(roughness, n_dot_v, diffuse, bounces_dielectric, bounces_metal);
@@ -84,5 +85,6 @@ fn radiance_of(point: SurfacePoint) -> vec3<f32> {
         sun_visible = gpuskin_sun_visibility(point.position, point.face_normal);
         light += direct_light(point, response, l, gpuskin_lighting.sun * sun_visible);
     }
-    return coated(add_lights(light, point, response) + point.emitted, point, sun_visible);
+    return coated(add_lights(light, point, response) + point.emitted, point, sun_visible); // unless sheen
+    return coated(add_lights(light, point, response) + below_sheen * point.emitted, point, sun_visible); // if sheen
 }

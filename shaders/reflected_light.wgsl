@@ -11,5 +11,7 @@ fn reflected_light(point: SurfacePoint, surface: Reflectance, l: vec3<f32>, colo
     let alpha = surface.roughness * surface.roughness;
     let lobe = ggx(n_dot_l, surface.n_dot_v, clamp(dot(point.normal, h), 0.0, 1.0), alpha);
     let specular = mix(vec3<f32>(reflecting), metal, point.metallic) * lobe;
-    return color * ((surface.diffuse + specular) * n_dot_l);
+    return color * ((surface.diffuse + specular) * n_dot_l); // unless sheen
+    let fibres = sheen_lobe(n_dot_l, surface.n_dot_v, clamp(dot(point.normal, h), 0.0, 1.0)); // if sheen
+    return color * ((surface.diffuse + specular) * (below_sheen * n_dot_l) + fibres); // if sheen
 }

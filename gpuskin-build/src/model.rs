@@ -351,6 +351,14 @@ pub struct Material {
     pub clearcoat_texture: Option<Texture>,
     /// Texture with the roughness in green.
     pub clearcoat_roughness_texture: Option<Texture>,
+    /// Colour of the sheen, linear RGB, 0..1: `KHR_materials_sheen`.
+    pub sheen_color: [f32; 3],
+    /// Roughness of the sheen, 0..1.
+    pub sheen_roughness: f32,
+    /// Texture that is multiplied by the colour.
+    pub sheen_color_texture: Option<Texture>,
+    /// Texture with the roughness in alpha. Has the size of the colour texture, if there is one.
+    pub sheen_roughness_texture: Option<Texture>,
     /// Whether back faces are drawn.
     pub double_sided: bool,
     /// Cutoff of alpha mode MASK.
@@ -382,6 +390,10 @@ impl Default for Material {
             clearcoat_roughness: 0.0,
             clearcoat_texture: None,
             clearcoat_roughness_texture: None,
+            sheen_color: [0.0; 3],
+            sheen_roughness: 0.0,
+            sheen_color_texture: None,
+            sheen_roughness_texture: None,
             occlusion_texture: None,
             normal_map: false,
             normal_scale: 1.0,

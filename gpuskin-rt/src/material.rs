@@ -44,6 +44,13 @@ pub struct Material {
     /// for it.
     #[doc(hidden)]
     pub clearcoat_texture: Option<MaterialTexture>,
+    /// Colour of a sheen over the surface, as of cloth: linear RGB, 0..1 (`KHR_materials_sheen`).
+    pub sheen_color: [f32; 3],
+    /// Roughness of the sheen, 0..1.
+    pub sheen_roughness: f32,
+    /// Colour of the sheen, sRGB, with its roughness in alpha; both are 1 without a texture for them.
+    #[doc(hidden)]
+    pub sheen_texture: Option<MaterialTexture>,
     /// Occlusion, roughness and metallic in red, green and blue; linear. A channel is 1 if the
     /// material has no texture for it.
     #[doc(hidden)]
@@ -83,6 +90,12 @@ impl Material {
         !self.unlit && self.clearcoat > 0.0
     }
 
+    /// Returns whether the material has a sheen; false if it is unlit.
+    #[doc(hidden)]
+    pub fn has_sheen(&self) -> bool {
+        !self.unlit && self.sheen_color.iter().any(|c| *c > 0.0)
+    }
+
     /// Returns whether the material emits light; false if it is unlit.
     #[doc(hidden)]
     pub fn emits(&self) -> bool {
@@ -110,8 +123,7 @@ impl Material {
     #[cfg(any(feature = "wgpu", feature = "dynamic"))]
     pub(crate) fn layers_are_sound(&self, layers: impl Fn(&MaterialTexture) -> u32) -> bool {
         let count = self.base_color_texture.as_ref().map_or(1, &layers);
-        let others = [&self.orm_texture, &self.normal_texture, &self.emissive_texture, &self.specular_texture];
-        let mut others = others.into_iter().chain([&self.clearcoat_texture]).flatten();
+        let mut others = self.textures().skip(usize::from(self.base_color_texture.is_some()));
         let exist = self.variant_layers.iter().all(|layer| u32::from(*layer) < count);
         (count > 1) == self.has_layers() && exist && others.all(|texture| layers(texture) == 1)
     }
@@ -120,7 +132,7 @@ impl Material {
     #[doc(hidden)]
     pub fn textures(&self) -> impl Iterator<Item = &MaterialTexture> {
         let own = [&self.base_color_texture, &self.orm_texture, &self.normal_texture, &self.emissive_texture];
-        own.into_iter().chain([&self.specular_texture, &self.clearcoat_texture]).flatten()
+        own.into_iter().chain([&self.specular_texture, &self.clearcoat_texture, &self.sheen_texture]).flatten()
     }
 }
 

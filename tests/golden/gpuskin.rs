@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                30, 133, 213, 2, 99, 60, 146, 223, 148, 210, 141, 110, 124, 91, 62, 217,
+                152, 252, 180, 158, 141, 49, 51, 134, 78, 7, 39, 236, 239, 144, 62, 14,
             ],
-            format_version: 11,
+            format_version: 12,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -264,6 +264,9 @@ pub mod models {
                         clearcoat: 0.0,
                         clearcoat_roughness: 0.0,
                         clearcoat_texture: None,
+                        sheen_color: [0.0, 0.0, 0.0],
+                        sheen_roughness: 0.0,
+                        sheen_texture: None,
                         double_sided: true,
                         alpha_cutoff: None,
                         alpha_blend: false,
@@ -283,15 +286,15 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/ad65db5e/anim-local-packed.ktx2"),
+                name: Borrowed("pole/2fb66893/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1532,
+            size: 1548,
             hash_at: 196,
             levels: Borrowed(
                 &[
                     ByteRange {
-                        offset: 1020,
+                        offset: 1036,
                         len: 512,
                     },
                 ],
@@ -299,7 +302,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/ad65db5e/mesh.bin"),
+                name: Borrowed("pole/2fb66893/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -312,10 +315,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            5, 113, 2, 9, 191, 146, 36, 203, 92, 159, 142, 210, 164, 74,
-                            4, 50,
+                            219, 242, 80, 102, 178, 152, 60, 127, 248, 16, 76, 151, 235,
+                            55, 238, 117,
                         ],
-                        format_version: 11,
+                        format_version: 12,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -562,6 +565,9 @@ pub mod models {
                                     clearcoat: 0.0,
                                     clearcoat_roughness: 0.0,
                                     clearcoat_texture: None,
+                                    sheen_color: [0.0, 0.0, 0.0],
+                                    sheen_roughness: 0.0,
+                                    sheen_texture: None,
                                     double_sided: true,
                                     alpha_cutoff: None,
                                     alpha_blend: false,
@@ -581,15 +587,15 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/ad65db5e/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/2fb66893/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 2096,
+                        size: 2112,
                         hash_at: 244,
                         levels: Borrowed(
                             &[
                                 ByteRange {
-                                    offset: 1072,
+                                    offset: 1088,
                                     len: 1024,
                                 },
                             ],
@@ -597,7 +603,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/ad65db5e/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/2fb66893/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

@@ -21,7 +21,7 @@ enum TexelSource {
     /// Red of the first image, green and blue of the second; 255 for a missing image.
     Orm { occlusion: Option<usize>, metallic_roughness: Option<usize> },
     /// Red, green and blue of the first image, alpha of the second; 255 for a missing image.
-    Specular { color: Option<usize>, strength: Option<usize> },
+    ColorAndAlpha { color: Option<usize>, alpha: Option<usize> },
     /// Red of the first image, green of the second; 255 for a missing image.
     Coat { strength: Option<usize>, roughness: Option<usize> },
 }
@@ -62,6 +62,9 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             clearcoat: m.clearcoat,
             clearcoat_roughness: m.clearcoat_roughness,
             clearcoat_texture: None,
+            sheen_color: m.sheen_color,
+            sheen_roughness: m.sheen_roughness,
+            sheen_texture: None,
             normal_scale: m.normal_scale,
             normal_texture: image(&m.normal_texture, MipFilter::Normals),
             emissive: m.emissive,
@@ -87,12 +90,13 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             let source = TexelSource::Coat { strength: index(strength), roughness: index(roughness) };
             sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
         });
-        let (color, strength) = (&m.specular_color_texture, &m.specular_texture);
-        material.specular_texture = color.as_ref().or(strength.as_ref()).map(|t| {
-            let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
-            let source = TexelSource::Specular { color: index(color), strength: index(strength) };
-            sampled(t, place(PlannedTexture { source, kind: MipFilter::Light }))
-        });
+        let mut color_and_alpha = |color: Option<Texture>, alpha: Option<Texture>| {
+            let texture = color.or(alpha)?;
+            let source = TexelSource::ColorAndAlpha { color: color.map(|t| t.image), alpha: alpha.map(|t| t.image) };
+            Some(sampled(&texture, place(PlannedTexture { source, kind: MipFilter::Light })))
+        };
+        material.specular_texture = color_and_alpha(m.specular_color_texture, m.specular_texture);
+        material.sheen_texture = color_and_alpha(m.sheen_color_texture, m.sheen_roughness_texture);
     }
     (materials, planned)
 }
@@ -143,8 +147,8 @@ impl PlannedTexture {
             TexelSource::Coat { strength, roughness } => {
                 roughness.or(strength).expect("a texture of a coat has at least one source image")
             }
-            TexelSource::Specular { color, strength } => {
-                color.or(strength).expect("a specular texture has at least one source image")
+            TexelSource::ColorAndAlpha { color, alpha } => {
+                color.or(alpha).expect("a texture of a colour and alpha has at least one source image")
             }
         }
     }
@@ -154,7 +158,7 @@ impl PlannedTexture {
         let channels = match self.source {
             TexelSource::Images(ref layers) => return model.images[layers[layer]].rgba.clone(),
             TexelSource::Orm { occlusion, metallic_roughness } => [(occlusion, 0..1), (metallic_roughness, 1..3)],
-            TexelSource::Specular { color, strength } => [(color, 0..3), (strength, 3..4)],
+            TexelSource::ColorAndAlpha { color, alpha } => [(color, 0..3), (alpha, 3..4)],
             TexelSource::Coat { strength, roughness } => [(strength, 0..1), (roughness, 1..2)],
         };
         let mut texels = vec![255; model.images[self.image()].rgba.len()];

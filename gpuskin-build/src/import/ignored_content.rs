@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::file::{File, is_known};
 use super::material::UNLIT;
 use super::report::Report;
-use super::surface::CLEARCOAT;
+use super::surface_layers::{CLEARCOAT, SHEEN};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::suggest::{list, quoted};
 
@@ -19,8 +19,9 @@ pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = us
     for index in used {
         let Some(material) = file.document.materials.get(index) else { continue };
         let Some(extensions) = &material.extensions else { continue };
+        let drawn = [UNLIT, CLEARCOAT, SHEEN];
         let names: BTreeSet<&str> =
-            extensions.others.keys().map(String::as_str).filter(|name| ![UNLIT, CLEARCOAT].contains(name)).collect();
+            extensions.others.keys().map(String::as_str).filter(|name| !drawn.contains(name)).collect();
         if !names.is_empty() {
             let name = material.name.clone().unwrap_or_else(|| format!("material {index}"));
             by_extensions.entry(names.into_iter().collect()).or_default().push(name);

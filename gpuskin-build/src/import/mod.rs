@@ -78,6 +78,7 @@ mod report;
 mod retarget;
 mod select;
 mod surface;
+mod surface_layers;
 mod target_names;
 mod textures;
 mod topology;

@@ -1,40 +1,16 @@
-//! Material textures other than the base colour: normals, occlusion, roughness, metallic, emission, specular.
-//! An invalid texture is ignored with a warning.
+//! Material textures other than the base colour: normals, occlusion, roughness, metallic, emission, specular,
+//! and those of its layers. An invalid texture is ignored with a warning.
 
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Info;
 use gltf::json::{self, Index};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::file::File;
 use super::report::Report;
+use super::surface_layers::SurfaceLayers;
 use super::textures::{TextureReader, UvSource};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Material, Texture};
-
-/// Extension that `gltf::json` has no type for.
-pub(super) const CLEARCOAT: &str = "KHR_materials_clearcoat";
-
-/// Content of [`CLEARCOAT`].
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Clearcoat {
-    clearcoat_factor: f32,
-    clearcoat_texture: Option<Info>,
-    clearcoat_roughness_factor: f32,
-    clearcoat_roughness_texture: Option<Info>,
-    clearcoat_normal_texture: Option<IgnoredAny>,
-}
-
-impl Clearcoat {
-    fn of(source: &json::Material) -> Result<Self, String> {
-        let content = source.extensions.as_ref().and_then(|e| e.others.get(CLEARCOAT));
-        let read =
-            content.map(|content| Self::deserialize(content).map_err(|e| format!("{CLEARCOAT} is ignored: {e}")));
-        read.transpose().map(Option::unwrap_or_default)
-    }
-}
 
 /// A texture and the source of its coordinates.
 pub(super) struct TextureUse {
@@ -86,6 +62,8 @@ pub(super) struct MaterialTextures {
     specular_color: Option<TextureUse>,
     clearcoat: Option<TextureUse>,
     clearcoat_roughness: Option<TextureUse>,
+    sheen_color: Option<TextureUse>,
+    sheen_roughness: Option<TextureUse>,
 }
 
 /// Texture coordinates of a material's vertices, and the name of the material.
@@ -112,9 +90,12 @@ impl MaterialTextures {
         let of = |what, info: Option<&Info>| info.map(|info| TextureUse::of_info(what, info));
         let specular = of("specular", extension.and_then(|e| e.specular_texture.as_ref()));
         let specular_color = of("specular colour", extension.and_then(|e| e.specular_color_texture.as_ref()));
-        let coat = Clearcoat::of(source).unwrap_or_default();
+        // Warnings are those of `read`.
+        let SurfaceLayers { coat, sheen } = SurfaceLayers::of(source, &mut |_| {});
         let clearcoat = of("clear coat", coat.clearcoat_texture.as_ref());
         let clearcoat_roughness = of("clear coat's roughness", coat.clearcoat_roughness_texture.as_ref());
+        let sheen_color = of("sheen colour", sheen.sheen_color_texture.as_ref());
+        let sheen_roughness = of("sheen roughness", sheen.sheen_roughness_texture.as_ref());
         Self {
             normal,
             metallic_roughness,
@@ -124,14 +105,17 @@ impl MaterialTextures {
             specular_color,
             clearcoat,
             clearcoat_roughness,
+            sheen_color,
+            sheen_roughness,
         }
     }
 
     /// Returns the texture coordinates of a material without a base colour texture.
     pub(super) fn uv(&self) -> Option<UvSource> {
         let base = [&self.normal, &self.metallic_roughness, &self.occlusion, &self.emissive];
-        let layers = [&self.specular, &self.specular_color, &self.clearcoat, &self.clearcoat_roughness];
-        let mut all = base.into_iter().chain(layers).flatten();
+        let specular = [&self.specular, &self.specular_color];
+        let layers = [&self.clearcoat, &self.clearcoat_roughness, &self.sheen_color, &self.sheen_roughness];
+        let mut all = base.into_iter().chain(specular).chain(layers).flatten();
         all.find_map(|texture| texture.uv.as_ref().ok().copied())
     }
 
@@ -161,16 +145,18 @@ impl MaterialTextures {
         }
         material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
-        let coat = Clearcoat::of(source);
-        if let Ok(Clearcoat { clearcoat_normal_texture: Some(_), .. }) = coat {
+        let mut warn = |message| {
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).within(label);
+            report.warn(diagnostic.within(Label::file(&file.shown)));
+        };
+        let layers = SurfaceLayers::of(source, &mut warn);
+        layers.read_factors(material, &mut warn);
+        read_dielectric(source, material, &mut warn);
+        if layers.coat.clearcoat_normal_texture.is_some() {
             let message = "the normal texture of the clear coat is not drawn";
             let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialExtension, message).within(label);
             report.warn(diagnostic.within(Label::file(&file.shown)));
         }
-        read_factors(source, coat, material, &mut |message| {
-            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).within(label);
-            report.warn(diagnostic.within(Label::file(&file.shown)));
-        });
         let mut warn = |what: &str, diagnostic: Diagnostic| {
             let message = format!("the {what} texture is ignored: {}", diagnostic.message());
             let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialTexture, message)
@@ -200,6 +186,8 @@ impl MaterialTextures {
         material.specular_color_texture = read(self.specular_color);
         material.clearcoat_texture = read(self.clearcoat);
         material.clearcoat_roughness_texture = read(self.clearcoat_roughness);
+        material.sheen_color_texture = read(self.sheen_color);
+        material.sheen_roughness_texture = read(self.sheen_roughness);
         let size = |texture: Option<Texture>| {
             let image = &textures.images[texture?.image];
             Some([image.width, image.height])
@@ -227,6 +215,11 @@ impl MaterialTextures {
             warn("clear coat", diagnostic);
             material.clearcoat_texture = None;
         }
+        let of_sheen = mismatch(material.sheen_roughness_texture, material.sheen_color_texture, "sheen colour");
+        if let Some(diagnostic) = of_sheen {
+            warn("sheen roughness", diagnostic);
+            material.sheen_roughness_texture = None;
+        }
         if let Some(diagnostic) = of_specular {
             warn("specular", diagnostic);
             material.specular_texture = None;
@@ -234,27 +227,8 @@ impl MaterialTextures {
     }
 }
 
-/// Reads refractive index, strength and colour of the dielectric's reflection, and the clear coat.
-fn read_factors(
-    source: &json::Material,
-    coat: Result<Clearcoat, String>,
-    material: &mut Material,
-    warn: &mut dyn FnMut(String),
-) {
-    match coat {
-        Ok(coat) => {
-            for (read, to, what) in [
-                (coat.clearcoat_factor, &mut material.clearcoat, "strength"),
-                (coat.clearcoat_roughness_factor, &mut material.clearcoat_roughness, "roughness"),
-            ] {
-                *to = read.clamp(0.0, 1.0);
-                if *to != read {
-                    warn(format!("the {what} {read} of the clear coat is not in 0..1 and is set to {to}"));
-                }
-            }
-        }
-        Err(message) => warn(message),
-    }
+/// Reads refractive index, strength and colour of the dielectric's reflection.
+fn read_dielectric(source: &json::Material, material: &mut Material, warn: &mut dyn FnMut(String)) {
     let Some(extensions) = &source.extensions else { return };
     if let Some(ior) = &extensions.ior {
         let ior = ior.ior.0;

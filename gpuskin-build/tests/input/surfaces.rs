@@ -4,13 +4,40 @@
 use crate::common::build::{Gltf, figure};
 use gpuskin_build::internals::model::{Material, Model};
 use gpuskin_build::{BakeOptions, Manifest, bake};
-use gpuskin_rt::internals::Data;
+use gpuskin_rt::internals::{Data, MaterialTexture};
 use serde_json::{Value, json};
 
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(vec![]);
     image::RgbImage::new(width, height).write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
     bytes.into_inner()
+}
+
+/// Returns a PNG of 4 x 4 equal texels, RGBA.
+fn plain(texel: [u8; 4]) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(vec![]);
+    let image = image::RgbaImage::from_pixel(4, 4, image::Rgba(texel));
+    image.write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
+    bytes.into_inner()
+}
+
+/// Bakes a model whose material has these extensions, and returns the first texel of one of its textures, RGBA.
+fn first_texel(
+    images: &[Vec<u8>; 2],
+    extensions: Value,
+    texture: impl Fn(&gpuskin_rt::internals::Material) -> Option<MaterialTexture>,
+) -> [u8; 4] {
+    let g = with(&images.each_ref().map(|i| &i[..]), json!({ "name": "Steel", "extensions": extensions }));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("model.glb"), g.glb()).unwrap();
+    let text = "[[model]]\nname = \"model\"\npath = \"model.glb\"\ntextures = [\"rgba8\"]\n";
+    let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).unwrap();
+    let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
+    let model = &baked.runtime_models()[0];
+    let material = model.meta.materials().iter().find(|m| &*m.name == "Steel").unwrap();
+    let payload = &model.textures[texture(material).unwrap().texture as usize];
+    let Data::Bytes(bytes) = &payload.data else { panic!("in memory") };
+    *bytes[payload.levels[0].offset as usize..].first_chunk().unwrap()
 }
 
 /// Returns a figure with two sets of texture coordinates, the given images, and a material.
@@ -171,13 +198,7 @@ fn clear_coats_are_read() {
 /// Strength in red and roughness in green of one texture, which the renderer samples.
 #[test]
 fn textures_of_a_clear_coat_share_one() {
-    let image = |texel: [u8; 3]| {
-        let mut bytes = std::io::Cursor::new(vec![]);
-        let image = image::RgbImage::from_pixel(4, 4, image::Rgb(texel));
-        image.write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
-        bytes.into_inner()
-    };
-    let images = [image([10, 20, 30]), image([40, 50, 60])];
+    let images = [plain([10, 20, 30, 40]), plain([40, 50, 60, 70])];
     let [strength, roughness] = [0, 1].map(|index| json!({ "index": index }));
     for (coat, expected) in [
         (json!({ "clearcoatTexture": strength, "clearcoatRoughnessTexture": roughness }), [10, 50]),
@@ -187,17 +208,74 @@ fn textures_of_a_clear_coat_share_one() {
         let mut coat = coat;
         coat["clearcoatFactor"] = json!(1);
         let extensions = json!({ "KHR_materials_clearcoat": coat });
-        let g = with(&images.each_ref().map(|i| &i[..]), json!({ "name": "Steel", "extensions": extensions }));
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("model.glb"), g.glb()).unwrap();
-        let text = "[[model]]\nname = \"model\"\npath = \"model.glb\"\ntextures = [\"rgba8\"]\n";
-        let manifest = Manifest::parse(&folder.path().join("gpuskin.toml"), text).unwrap();
-        let baked = bake(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
-        let model = &baked.runtime_models()[0];
-        let material = model.meta.materials().iter().find(|m| &*m.name == "Steel").unwrap();
-        let payload = &model.textures[material.clearcoat_texture.unwrap().texture as usize];
-        let Data::Bytes(bytes) = &payload.data else { panic!("in memory") };
-        assert_eq!(bytes[payload.levels[0].offset as usize..][..2], expected);
+        let texel = first_texel(&images, extensions, |material| material.clearcoat_texture);
+        assert_eq!(texel[..2], expected);
+    }
+}
+
+#[test]
+fn sheens_are_read() {
+    let images = [png(4, 4), png(8, 4)];
+    let images = images.each_ref().map(|image| &image[..]);
+    let read = |sheen: Value| {
+        let extensions = json!({ "KHR_materials_sheen": sheen });
+        with(&images, json!({ "name": "Steel", "extensions": extensions })).import()
+    };
+    let [one, other] = [0, 1].map(|index| json!({ "index": index }));
+    for (sheen, warning, color, roughness, textures) in [
+        (json!({}), "", [0.0; 3], 0.0, [false; 2]),
+        (
+            json!({ "sheenColorFactor": [1, 0.5, 0.25], "sheenRoughnessFactor": 0.75 }),
+            "",
+            [1.0, 0.5, 0.25],
+            0.75,
+            [false; 2],
+        ),
+        (json!({ "sheenColorTexture": one, "sheenRoughnessTexture": one }), "", [0.0; 3], 0.0, [true; 2]),
+        (
+            json!({ "sheenColorTexture": one, "sheenRoughnessTexture": other }),
+            "sheen roughness texture is ignored: it has 8 x 4 texels, but the sheen colour texture",
+            [0.0; 3],
+            0.0,
+            [true, false],
+        ),
+        (
+            json!({ "sheenColorFactor": [2, -1, 0.5] }),
+            "colour [2.0, -1.0, 0.5] of the sheen is not in 0..1",
+            [1.0, 0.0, 0.5],
+            0.0,
+            [false; 2],
+        ),
+        (json!({ "sheenRoughnessFactor": 3 }), "roughness 3 of the sheen", [0.0; 3], 1.0, [false; 2]),
+        (json!({ "sheenColorFactor": [1, 1] }), "KHR_materials_sheen is ignored", [0.0; 3], 0.0, [false; 2]),
+        (json!({ "sheenRoughnessFactor": "x" }), "KHR_materials_sheen is ignored", [0.0; 3], 0.0, [false; 2]),
+    ] {
+        let outcome = read(sheen.clone());
+        let warnings = outcome.warnings();
+        assert!(warnings.len() == usize::from(!warning.is_empty()), "{sheen}: {warnings:#?}");
+        assert!(warnings.iter().all(|w| w.contains(warning)), "{sheen}: {warnings:#?}");
+        let m = surface(outcome.model());
+        assert_eq!((m.sheen_color, m.sheen_roughness), (color, roughness), "{sheen}");
+        assert_eq!([m.sheen_color_texture.is_some(), m.sheen_roughness_texture.is_some()], textures, "{sheen}");
+    }
+}
+
+/// Colour in red, green and blue and roughness in alpha of one texture, which the renderer samples. A transform that all
+/// textures of the material have is that of the vertices.
+#[test]
+fn textures_of_a_sheen_share_one() {
+    let images = [plain([10, 20, 30, 40]), plain([50, 60, 70, 80])];
+    let extensions = json!({ "KHR_texture_transform": { "scale": [2, 2] } });
+    let [color, roughness] = [0, 1].map(|index| json!({ "index": index, "extensions": extensions }));
+    for (sheen, expected) in [
+        (json!({ "sheenColorTexture": color, "sheenRoughnessTexture": roughness }), [10, 20, 30, 80]),
+        (json!({ "sheenColorTexture": color }), [10, 20, 30, 255]),
+        (json!({ "sheenRoughnessTexture": roughness }), [255, 255, 255, 80]),
+    ] {
+        let mut sheen = sheen;
+        sheen["sheenColorFactor"] = json!([1, 1, 1]);
+        let extensions = json!({ "KHR_materials_sheen": sheen });
+        assert_eq!(first_texel(&images, extensions, |material| material.sheen_texture), expected);
     }
 }
 

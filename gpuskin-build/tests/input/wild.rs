@@ -161,14 +161,14 @@ fn unsupported_material_extensions_warn() {
         g.json["meshes"][mesh]["primitives"][0]["material"] = json!(material);
         g.node(None, json!({ "mesh": mesh, "skin": 0 }));
     }
-    g.push("materials", json!({ "name": "Unused", "extensions": { "KHR_materials_sheen": {} } }));
-    let unlit = json!({ "KHR_materials_unlit": {}, "KHR_materials_sheen": {} });
+    g.push("materials", json!({ "name": "Unused", "extensions": { "KHR_materials_dispersion": {} } }));
+    let unlit = json!({ "KHR_materials_unlit": {}, "KHR_materials_dispersion": {} });
     g.push("materials", json!({ "name": "Flat", "extensions": unlit }));
     g.json["meshes"][0]["primitives"][0]["material"] = json!(8);
     g.json["extensionsUsed"] = json!(["KHR_materials_transmission", "VENDOR_physics", "KHR_lights_punctual"]);
     let outcome = g.import();
     warned(&outcome, &["`Lack0`", "and 2 more", "`KHR_materials_iridescence`, `KHR_materials_transmission`"]);
-    warned(&outcome, &["`Flat` are not drawn: `KHR_materials_sheen`"]);
+    warned(&outcome, &["`Flat` are not drawn: `KHR_materials_dispersion`"]);
     assert!(!outcome.warnings().iter().any(|w| w.contains("unlit")));
     let drawn = &outcome.model().materials;
     assert_eq!(drawn.iter().filter(|m| m.unlit).map(|m| &*m.name).collect::<Vec<_>>(), ["Flat"]);

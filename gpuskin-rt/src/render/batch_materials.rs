@@ -58,7 +58,7 @@ impl RunMaterials {
         }
         Self::Table(device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: LABEL,
-            layout: layouts.table(pipelines.textures()),
+            layout: &layouts.table(pipelines.textures()),
             entries: &entries,
         }))
     }

@@ -14,7 +14,8 @@ use crate::shader::{
     PLAYBACK_LOCATION, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
 };
 use core::num::NonZeroU32;
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Bind group layouts that all models of a renderer share.
 #[derive(Debug)]
@@ -38,10 +39,8 @@ pub(crate) struct Layouts {
     /// Layout for all crowds of a batch. Created on first use, for the same reason.
     batch: OnceLock<wgpu::BindGroupLayout>,
     device: wgpu::Device,
-    /// Layouts for materials, by the index of their textures' set. Created on first use.
-    material: [OnceLock<wgpu::BindGroupLayout>; TextureSet::COUNT],
-    /// Layouts for tables of materials, by the same index. Created on first use.
-    table: [OnceLock<wgpu::BindGroupLayout>; TextureSet::COUNT],
+    /// Layouts for materials and for tables of materials, by their textures. Created on first use.
+    materials: Mutex<HashMap<(TextureSet, bool), wgpu::BindGroupLayout>>,
     /// Greatest number of materials in a table; `None` if the device cannot index tables of textures.
     pub(crate) table_len: Option<NonZeroU32>,
 }
@@ -78,8 +77,7 @@ impl Layouts {
             palette: Default::default(),
             batch: OnceLock::new(),
             device: device.clone(),
-            material: core::array::from_fn(|_| OnceLock::new()),
-            table: core::array::from_fn(|_| OnceLock::new()),
+            materials: Default::default(),
             table_len: table_len(device),
         }
     }
@@ -134,18 +132,25 @@ impl Layouts {
     }
 
     /// Layout of a material: constants, and a view and a sampler per texture.
-    pub(crate) fn material(&self, textures: TextureSet) -> &wgpu::BindGroupLayout {
-        self.material[textures.index()].get_or_init(|| self.material_layout("gpuskin material", textures, None))
+    pub(crate) fn material(&self, textures: TextureSet) -> wgpu::BindGroupLayout {
+        self.material_layout(textures, false)
     }
 
     /// Layout of a table of materials with the same samplers: constants, and views and a sampler per texture.
-    pub(crate) fn table(&self, textures: TextureSet) -> &wgpu::BindGroupLayout {
-        self.table[textures.index()]
-            .get_or_init(|| self.material_layout("gpuskin table of materials", textures, self.table_len))
+    pub(crate) fn table(&self, textures: TextureSet) -> wgpu::BindGroupLayout {
+        self.material_layout(textures, true)
     }
 
-    /// `count`: number of materials in a table.
-    fn material_layout(&self, label: &str, textures: TextureSet, count: Option<NonZeroU32>) -> wgpu::BindGroupLayout {
+    fn material_layout(&self, textures: TextureSet, table: bool) -> wgpu::BindGroupLayout {
+        let mut known = self.materials.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry((textures, table)).or_insert_with(|| self.new_material_layout(textures, table)).clone()
+    }
+
+    fn new_material_layout(&self, textures: TextureSet, table: bool) -> wgpu::BindGroupLayout {
+        let (label, count) = match table {
+            true => ("gpuskin table of materials", self.table_len),
+            false => ("gpuskin material", None),
+        };
         let fragment = wgpu::ShaderStages::FRAGMENT;
         // A bind group with arrays cannot have uniform buffers.
         let constants = if count.is_some() { storage(true, false) } else { uniform(0, false) };
@@ -192,7 +197,7 @@ impl Layouts {
         let of_view = |view| {
             self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some("gpuskin"),
-                bind_group_layouts: &[Some(view), Some(model), Some(material)],
+                bind_group_layouts: &[Some(view), Some(model), Some(&material)],
                 immediate_size: 0,
             })
         };

@@ -62,18 +62,48 @@ fn variant_layers(material: &Material) -> VariantLayers {
     layers
 }
 
-/// Bytes of the constants of a material, up to the last member that a surface with these properties reads. A multiple of
-/// 16: the stride in an array.
-pub(crate) fn constants_size(full: bool, layered: bool, clearcoat: bool, specular: bool) -> usize {
-    match full {
-        true if layered => size_of::<FullMaterialUniform>(),
-        false if layered => size_of::<MaterialUniform>(),
-        true if clearcoat => offset_of!(FullMaterialUniform, layers),
-        true if specular => offset_of!(FullMaterialUniform, clearcoat),
-        true => offset_of!(FullMaterialUniform, specular),
-        false => offset_of!(MaterialUniform, layers),
+/// Properties of a material that decide which constants its shader reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConstantsUse {
+    /// Whether the renderer draws the metallic-roughness model.
+    pub(crate) full: bool,
+    pub(crate) layered: bool,
+    pub(crate) specular: bool,
+    pub(crate) clearcoat: bool,
+    pub(crate) sheen: bool,
+}
+
+impl ConstantsUse {
+    fn of(material: &Material, full: bool) -> Self {
+        Self {
+            full,
+            layered: material.has_layers(),
+            specular: material.has_specular(),
+            clearcoat: material.has_clearcoat(),
+            sheen: material.has_sheen(),
+        }
+    }
+
+    /// Bytes up to the last member of [`FullMaterialUniform`] or [`MaterialUniform`] that is read: the offset of the sheen.
+    pub(crate) fn first_part(self) -> usize {
+        match self.full {
+            true if self.layered => size_of::<FullMaterialUniform>(),
+            false if self.layered => size_of::<MaterialUniform>(),
+            true if self.clearcoat => offset_of!(FullMaterialUniform, layers),
+            true if self.specular => offset_of!(FullMaterialUniform, clearcoat),
+            true => offset_of!(FullMaterialUniform, specular),
+            false => offset_of!(MaterialUniform, layers),
+        }
+    }
+
+    /// Bytes of the constants of a material. A multiple of 16: the stride in an array.
+    pub(crate) fn size(self) -> usize {
+        self.first_part() + if self.full && self.sheen { size_of::<SheenUniform>() } else { 0 }
     }
 }
+
+/// Colour and roughness of the sheen.
+pub(crate) type SheenUniform = [f32; 4];
 
 /// Constants of all materials of a model, laid out as in its buffer.
 #[derive(Debug)]
@@ -91,9 +121,7 @@ impl MaterialConstants {
     /// `full`: whether the renderer draws the metallic-roughness model.
     pub(crate) fn of(device: &wgpu::Device, meta: &Metadata, full: bool) -> Self {
         let alignment = device.limits().min_uniform_buffer_offset_alignment.max(1) as usize;
-        let layered = meta.materials.iter().any(Material::has_layers);
-        let any = |has: fn(&Material) -> bool| meta.materials.iter().any(has);
-        let size = constants_size(full, layered, any(Material::has_clearcoat), any(Material::has_specular));
+        let size = meta.materials.iter().map(|material| ConstantsUse::of(material, full).size()).max().unwrap_or(0);
         let stride = size.next_multiple_of(alignment);
         let mut bytes = vec![0; stride * meta.materials.len()];
         for (material, bytes) in meta.materials.iter().zip(bytes.chunks_exact_mut(stride)) {
@@ -110,11 +138,16 @@ impl MaterialConstants {
                 padding: [0.0; 2],
                 layers: variant_layers(material),
             };
+            let used = ConstantsUse::of(material, full);
+            let (first, rest) = bytes[..used.size()].split_at_mut(used.first_part());
             // The others are the first part of it, apart from the layers.
-            bytes[..size].copy_from_slice(&bytemuck::bytes_of(&uniform)[..size]);
-            if layered && !full {
-                bytes[offset_of!(MaterialUniform, layers)..size].copy_from_slice(uniform.layers.as_flattened());
+            first.copy_from_slice(&bytemuck::bytes_of(&uniform)[..first.len()]);
+            if used.layered && !full {
+                first[offset_of!(MaterialUniform, layers)..].copy_from_slice(uniform.layers.as_flattened());
             }
+            let [r, g, b] = material.sheen_color;
+            let sheen: SheenUniform = [r, g, b, material.sheen_roughness].map(share);
+            rest.copy_from_slice(&bytemuck::bytes_of(&sheen)[..rest.len()]);
         }
         Self { bytes, alignment: alignment as u64, size: size as u64, stride: stride as u64 }
     }

@@ -66,7 +66,7 @@ impl Materials {
             }
             device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("gpuskin material"),
-                layout: layouts.material(*set),
+                layout: &layouts.material(*set),
                 entries: &entries,
             })
         };
@@ -92,6 +92,7 @@ fn of_kind(material: &Material, texture: TextureSet) -> Option<&MaterialTexture>
         TextureSet::NORMAL => material.normal_texture.as_ref(),
         TextureSet::SPECULAR => material.specular_texture.as_ref(),
         TextureSet::CLEARCOAT => material.clearcoat_texture.as_ref(),
+        TextureSet::SHEEN => material.sheen_texture.as_ref(),
         _ => material.base_color_texture.as_ref(),
     }
 }

@@ -148,7 +148,7 @@ pub(crate) use capture::CaptureUniform;
 #[cfg(test)]
 pub(crate) use light_shadows::{LightShadowUniform, LightTileUniform};
 #[cfg(test)]
-pub(crate) use material::{FullMaterialUniform, MaterialUniform};
+pub(crate) use material::{ConstantsUse, FullMaterialUniform, MaterialUniform};
 #[cfg(test)]
 pub(crate) use shadows::{CascadeUniform, ShadowUniform};
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
-use super::material::constants_size;
+use super::material::ConstantsUse;
 use super::shading::LightingFeatures;
 use super::shadow_map::SHADOW_FORMAT;
 use super::surface::{LightResponse, Surface};
@@ -84,8 +84,9 @@ impl Pipelines {
 
     /// Bytes of the constants of a material that the shaders read.
     pub(crate) fn constants_size(&self) -> usize {
-        let Surface { clearcoat, specular, textures, .. } = self.recipe.surface;
-        constants_size(self.recipe.is_full(), textures.has(TextureSet::LAYERS), clearcoat, specular)
+        let Surface { clearcoat, specular, sheen, textures, .. } = self.recipe.surface;
+        let layered = textures.has(TextureSet::LAYERS);
+        ConstantsUse { full: self.recipe.is_full(), layered, specular, clearcoat, sheen }.size()
     }
 
     /// Whether materials are in tables.

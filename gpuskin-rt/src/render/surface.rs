@@ -14,6 +14,7 @@ pub(crate) struct Surface {
     /// Whether dielectrics reflect otherwise than with a refractive index of 1.5.
     pub(super) specular: bool,
     pub(super) clearcoat: bool,
+    pub(super) sheen: bool,
     pub(super) textures: TextureSet,
 }
 
@@ -38,15 +39,16 @@ impl Surface {
         let textures = textures(material, full);
         let specular = full && material.has_specular();
         let clearcoat = full && material.has_clearcoat();
+        let sheen = full && material.has_sheen();
         let double_sided = material.double_sided;
-        Self { double_sided, masked, blended, flat, response, specular, clearcoat, textures }
+        Self { double_sided, masked, blended, flat, response, specular, clearcoat, sheen, textures }
     }
 
     /// Properties that select the code of the metallic-roughness material.
     pub(super) fn code(self) -> SurfaceCode {
-        let Self { masked, flat, response, specular, clearcoat, textures, .. } = self;
+        let Self { masked, flat, response, specular, clearcoat, sheen, textures, .. } = self;
         let (unlit, emits) = (response == LightResponse::Unlit, response == LightResponse::Emissive);
-        SurfaceCode { textures, masked, flat, unlit, emits, specular, clearcoat }
+        SurfaceCode { textures, masked, flat, unlit, emits, specular, clearcoat, sheen }
     }
 }
 
@@ -66,4 +68,5 @@ pub(crate) fn textures(material: &Material, full: bool) -> TextureSet {
         .with(TextureSet::NORMAL, material.normal_texture.is_some())
         .with(TextureSet::SPECULAR, material.specular_texture.is_some())
         .with(TextureSet::CLEARCOAT, material.has_clearcoat() && material.clearcoat_texture.is_some())
+        .with(TextureSet::SHEEN, material.has_sheen() && material.sheen_texture.is_some())
 }

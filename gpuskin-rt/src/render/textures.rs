@@ -43,6 +43,8 @@ pub struct MaterialTextures {
     pub specular: Option<SampledTexture>,
     /// Strength and roughness of the clear coat: [`Material::clearcoat_texture`]; `None` if the material has none.
     pub clearcoat: Option<SampledTexture>,
+    /// Colour of the sheen, and its roughness in alpha: [`Material::sheen_texture`]; `None` if the material has none.
+    pub sheen: Option<SampledTexture>,
 }
 
 const OTHER_TEXTURE: &str = "request a device with higher limits, or use a smaller texture";
@@ -116,6 +118,7 @@ impl Textures {
             emissive: sampled(&material.emissive_texture)?,
             specular: sampled(&material.specular_texture)?,
             clearcoat: sampled(&material.clearcoat_texture)?,
+            sheen: sampled(&material.sheen_texture)?,
         })
     }
 }

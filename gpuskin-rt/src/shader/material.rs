@@ -7,7 +7,7 @@ use crate::lighting::ToneMapping;
 
 /// Textures of a material that its shader samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct TextureSet(u8);
+pub(crate) struct TextureSet(u16);
 
 impl TextureSet {
     pub(crate) const BASE_COLOR: Self = Self(1);
@@ -16,13 +16,12 @@ impl TextureSet {
     pub(crate) const NORMAL: Self = Self(8);
     pub(crate) const SPECULAR: Self = Self(16);
     pub(crate) const CLEARCOAT: Self = Self(32);
+    pub(crate) const SHEEN: Self = Self(64);
     /// Not a texture: that of the base colour has layers, one per look of the material.
-    pub(crate) const LAYERS: Self = Self(64);
-    /// Number of sets.
-    pub(crate) const COUNT: usize = 128;
+    pub(crate) const LAYERS: Self = Self(128);
     /// All textures, in the order of their bindings.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL, Self::SPECULAR, Self::CLEARCOAT];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL, Self::SPECULAR, Self::CLEARCOAT, Self::SHEEN];
 
     pub(crate) fn has(self, texture: Self) -> bool {
         self.0 & texture.0 != 0
@@ -31,10 +30,6 @@ impl TextureSet {
     /// Returns the set with another texture, if it is used.
     pub(crate) fn with(self, texture: Self, used: bool) -> Self {
         if used { Self(self.0 | texture.0) } else { self }
-    }
-
-    pub(crate) fn index(self) -> usize {
-        usize::from(self.0)
     }
 
     /// Binding of the view of a single texture; the next one is its sampler.
@@ -55,6 +50,8 @@ pub(crate) struct SurfaceCode {
     pub(crate) specular: bool,
     /// Whether the surface has a clear coat.
     pub(crate) clearcoat: bool,
+    /// Whether the surface has a sheen.
+    pub(crate) sheen: bool,
 }
 
 /// Features of a renderer that select shader code.
@@ -156,15 +153,21 @@ pub(crate) fn material(
         _ => include_str!("../../shaders/normal_map_derivatives.wgsl"),
     };
     let directions = !surface.unlit && !surface.flat;
-    let shade: &[&str] = match surface.unlit {
-        true => &[include_str!("../../shaders/material_unlit.wgsl")],
-        false => &[
+    let [reflection, reflected_light, lit] = [
+        include_str!("../../shaders/metallic_roughness.wgsl"),
+        include_str!("../../shaders/reflected_light.wgsl"),
+        include_str!("../../shaders/material_lit.wgsl"),
+    ]
+    .map(|module| with_lines(module, "sheen", surface.sheen));
+    let mut shade: Vec<&str> = match surface.unlit {
+        true => vec![include_str!("../../shaders/material_unlit.wgsl")],
+        false => vec![
             match surface.specular {
                 true => include_str!("../../shaders/dielectric_specular.wgsl"),
                 false => include_str!("../../shaders/dielectric_plain.wgsl"),
             },
-            include_str!("../../shaders/metallic_roughness.wgsl"),
-            include_str!("../../shaders/reflected_light.wgsl"),
+            &reflection,
+            &reflected_light,
             match own.light {
                 None => include_str!("../../shaders/light_none.wgsl"),
                 Some(_) => include_str!("../../shaders/light_own.wgsl"),
@@ -191,9 +194,10 @@ pub(crate) fn material(
             },
             own.surface.unwrap_or_default(),
             include_str!("../../shaders/unit_or.wgsl"),
-            include_str!("../../shaders/material_lit.wgsl"),
+            &lit,
         ],
     };
+    shade.extend(surface.sheen.then_some(include_str!("../../shaders/sheen.wgsl")));
     let masked = match surface.masked {
         true => include_str!("../../shaders/masked.wgsl"),
         false => include_str!("../../shaders/masked_none.wgsl"),
@@ -207,15 +211,30 @@ pub(crate) fn material(
         false => DEPTH_VARYINGS.to_owned() + "\n" + include_str!("../../shaders/base_color_none.wgsl"),
     };
     let parts = [&constants, &base_color, include_str!("../../shaders/material.wgsl"), normals, masked];
-    for module in parts.into_iter().chain(shade.iter().copied()) {
+    for module in parts.into_iter().chain(shade) {
         all.push('\n');
         all.push_str(module);
     }
     binding_table::with_constants(all, layers, instances)
 }
 
+/// Returns a module with the lines that a surface needs. Lines that end with `// if NAME` are for surfaces that have the
+/// feature of this name, lines that end with `// unless NAME` for the others.
+fn with_lines(module: &str, name: &str, used: bool) -> String {
+    let marks = [(format!(" // if {name}"), used), (format!(" // unless {name}"), !used)];
+    let mut text = String::with_capacity(module.len());
+    for line in module.lines() {
+        let marked = marks.iter().find_map(|(mark, needed)| Some((line.strip_suffix(mark.as_str())?, *needed)));
+        if let (line, true) = marked.unwrap_or((line, true)) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
+}
+
 /// Returns the constants of a material, in the layout of `FullMaterialUniform` in `render/material.rs`: up to the last member
-/// that the surface reads.
+/// that the surface reads, and the sheen.
 fn constants(surface: SurfaceCode) -> String {
     let plain = "base_color: vec4<f32>,\n    emissive: vec3<f32>,\n    alpha_cutoff: f32,\n    metallic: f32,\n    \
                  roughness: f32,\n    occlusion_strength: f32,\n    normal_scale: f32,";
@@ -231,7 +250,9 @@ fn constants(surface: SurfaceCode) -> String {
         (false, false, true) => 1,
         (false, false, false) => 0,
     };
-    format!("struct Material {{\n    {}\n}}\n", members[..=last].join("\n    "))
+    let sheen = "// Colour of the sheen, and roughness in w.\n    sheen: vec4<f32>,";
+    let members: Vec<&str> = members[..=last].iter().copied().chain(surface.sheen.then_some(sheen)).collect();
+    format!("struct Material {{\n    {}\n}}\n", members.join("\n    "))
 }
 
 /// Returns what depends on the surface: interpolated values, texture bindings and functions that read them.
@@ -259,7 +280,7 @@ fn interface(surface: SurfaceCode, instances: InstanceSource, normal: bool, tang
         text,
         "\nfn set_variant(varyings: ptr<function, Varyings>, input: GpuskinInput) {{\n{set_variant}}}\n"
     );
-    let names = ["emissive", "orm", "normal", "specular", "clearcoat"];
+    let names = ["emissive", "orm", "normal", "specular", "clearcoat", "sheen"];
     // The module of the base colour has the binding of its texture.
     let others = TextureSet::ALL.into_iter().filter(|texture| *texture != TextureSet::BASE_COLOR);
     for (texture, name) in others.zip(names).filter(|(t, _)| surface.textures.has(*t)) {
@@ -291,6 +312,11 @@ fn interface(surface: SurfaceCode, instances: InstanceSource, normal: bool, tang
         // Strength and roughness.
         let clearcoat = if has(TextureSet::CLEARCOAT) { sampled("clearcoat") + ".rg" } else { "vec2<f32>(1.0)".into() };
         texel(&mut text, "clearcoat", "vec2<f32>", clearcoat);
+    }
+    if surface.sheen {
+        // Colour, and roughness in alpha.
+        let sheen = if has(TextureSet::SHEEN) { sampled("sheen") } else { "vec4<f32>(1.0)".into() };
+        texel(&mut text, "sheen", "vec4<f32>", sheen);
     }
     if has(TextureSet::NORMAL) {
         let value =

@@ -85,15 +85,14 @@ fn materials() -> impl Iterator<Item = (String, String)> {
         Variant::all().filter(|v| v.vertex.packing == Packing::Narrow || v.vertex.packing == Packing::Static);
     let variants = variants.filter(|v| !v.array && !v.previous_transforms && v.normals == Normals::Cofactor);
     let of = |variant: Variant| {
-        let sets = (0..TextureSet::COUNT).map(|bits| {
-            let has = |i: usize| bits & (1 << i) != 0;
-            let set = |set: TextureSet, (i, texture): (usize, TextureSet)| set.with(texture, has(i));
+        // All sets of the first textures, and some with layers, which are those of base colours, and with a sheen.
+        let set = |bits: usize| {
+            let with = |set: TextureSet, (i, texture): (usize, TextureSet)| set.with(texture, bits & (1 << i) != 0);
             let all = TextureSet::ALL.into_iter().chain([TextureSet::LAYERS]);
-            all.enumerate().fold(TextureSet::default(), set)
-        });
-        // Layers are those of base colours, and change nothing of other textures.
-        let sets = sets.filter(|set| !set.has(TextureSet::LAYERS) || [65, 127].contains(&set.index()));
-        sets.flat_map(move |textures| {
+            all.enumerate().fold(TextureSet::default(), with)
+        };
+        let some = [64, 73, 127, 129, 191, 193, 255];
+        (0..64).chain(some).map(set).flat_map(move |textures| {
             let batched = variant.encoding.needs_compute() && variant.morphs == MorphUse::None;
             let sources = [Some(InstanceSource::Records), batched.then_some(InstanceSource::Batch { table: true })];
             let kinds = [(false, false, false), (true, false, false), (true, true, false), (true, false, true)];
@@ -102,7 +101,8 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                     let emits = textures.has(TextureSet::EMISSIVE) || masked;
                     let clearcoat = !unlit && textures.has(TextureSet::CLEARCOAT);
                     let specular = !unlit && (textures.has(TextureSet::SPECULAR) || textures.has(TextureSet::ORM));
-                    let surface = SurfaceCode { textures, masked, flat, unlit, emits, specular, clearcoat };
+                    let sheen = !unlit && textures.has(TextureSet::SHEEN);
+                    let surface = SurfaceCode { textures, masked, flat, unlit, emits, specular, clearcoat, sheen };
                     let tone_mapping = ToneMapping::Neutral;
                     let lights = if flat { 0 } else { 341 };
                     let light_shadows = if flat { 0 } else { 11 };
@@ -132,6 +132,7 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                 emits: true,
                 specular: true,
                 clearcoat: false,
+                sheen: false,
             };
             (
                 format!("{code:?}"),
@@ -168,6 +169,18 @@ fn shaders_without_shadows_of_lights_have_nothing_of_them() {
         // Everything else stays.
         assert!(off.lines().all(|line| on.contains(line)));
     }
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn shaders_without_a_sheen_have_nothing_of_it() {
+    let lit = materials().filter(|(name, _)| !name.contains("unlit: true"));
+    let (with, without): (Vec<_>, Vec<_>) = lit.partition(|(name, _)| name.contains("sheen: true"));
+    assert!(with.len() > 20 && without.len() > 100, "{} {}", with.len(), without.len());
+    assert!(without.iter().all(|(_, text)| !text.contains("sheen")));
+    assert!(with.iter().all(|(_, text)| text.contains("sheen_lobe") && text.contains("below_sheen")));
+    // Marks of lines are not part of a shader.
+    assert!(with.iter().chain(&without).all(|(_, text)| !text.contains("// if ") && !text.contains("// unless ")));
 }
 
 const SCOPES: [cull::CullScope; 3] = [cull::CullScope::Single, cull::CullScope::ManyClips, cull::CullScope::Batch];
@@ -487,7 +500,9 @@ fn wgsl_structures_match_rust_layout() {
 #[cfg(feature = "wgpu")]
 fn full_material_has_rust_layout() {
     use crate::lighting::{LightingUniform, PunctualUniform};
-    use crate::render::{CascadeUniform, FullMaterialUniform, LightShadowUniform, LightTileUniform, ShadowUniform};
+    use crate::render::{
+        CascadeUniform, ConstantsUse, FullMaterialUniform, LightShadowUniform, LightTileUniform, ShadowUniform,
+    };
     let (_, text) = materials().next().unwrap();
     let (module, _) = parse(&text);
     let view = same_layout!(&module, "GpuskinView", cull::CullView, [view_proj, eye]);
@@ -513,6 +528,14 @@ fn full_material_has_rust_layout() {
     let layered = materials().find(|(_, text)| text.contains("texture_2d_array<f32>")).unwrap().1;
     let material = same_layout!(&parse(&layered).0, "Material", FullMaterialUniform, [specular, clearcoat, layers]);
     assert_eq!(material, (10, size_of::<FullMaterialUniform>()));
+    for (name, text) in materials().filter(|(name, _)| name.contains("sheen: true")) {
+        let [layered, clearcoat, specular] = ["variant: u32", "clearcoat: true", "specular: true"]
+            .map(|part| text.contains(part) || name.contains(part));
+        let used = ConstantsUse { full: true, layered, specular, clearcoat, sheen: true };
+        let (members, bytes) = layout(&parse(&text).0, "Material");
+        assert_eq!(members.last(), Some(&("sheen".to_owned(), used.first_part() as u32)), "{name}");
+        assert_eq!(bytes as usize, used.size(), "{name}");
+    }
     let lighting = same_layout!(
         &module,
         "GpuskinLighting",

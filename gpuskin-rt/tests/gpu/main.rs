@@ -34,6 +34,7 @@ mod own_pipeline;
 mod palette;
 mod paths;
 mod picking;
+mod sheen;
 mod surface;
 mod terrain;
 mod textures;
@@ -132,6 +133,10 @@ fn main() -> std::process::ExitCode {
         test!(material::white_dielectrics_of_any_index_reflect_all_light, GPU),
         test!(material::clear_coats_match_f64_reference, GPU),
         test!(material::white_surfaces_under_clear_coats_reflect_all_light, GPU),
+        test!(sheen::sheens_match_f64_reference, GPU),
+        test!(sheen::albedo_of_sheens_is_the_integral_of_their_lobes, GPU),
+        test!(sheen::white_surfaces_with_sheens_reflect_all_ambient_light, GPU),
+        test!(sheen::white_surfaces_with_sheens_reflect_all_sunlight),
         test!(material::impossible_dielectrics_give_finite_pictures, GPU),
         test!(material::each_texture_changes_the_surface, GPU),
         test!(material::a_function_of_the_game_changes_the_surface, GPU),

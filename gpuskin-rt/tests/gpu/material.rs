@@ -219,13 +219,15 @@ pub fn white_dielectrics_of_any_index_reflect_all_light() {
 pub fn impossible_dielectrics_give_finite_pictures() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -1.0, -0.5] {
-            for index in 0..5 {
+            for index in 0..7 {
                 let mut material = material([0.7, 0.5, 0.2], 0.2, 0.5);
                 match index {
                     0 => material.ior = number,
                     1 => material.specular = number,
                     2 => material.clearcoat = number,
                     3 => (material.clearcoat, material.clearcoat_roughness) = (1.0, number),
+                    4 => material.sheen_color = [0.3, number, 0.0],
+                    5 => (material.sheen_color, material.sheen_roughness) = ([1.0; 3], number),
                     _ => material.specular_color[1] = number,
                 }
                 let lighting = Lighting { ambient: Ambient::uniform([0.5; 3]), ..sun([0.2, 0.1, 1.0], 3.0) };
@@ -234,11 +236,6 @@ pub fn impossible_dielectrics_give_finite_pictures() {
             }
         }
     }
-}
-
-fn linear(srgb: u8) -> f64 {
-    let c = f64::from(srgb) / 255.0;
-    if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
 }
 
 pub fn each_texture_changes_the_surface() {

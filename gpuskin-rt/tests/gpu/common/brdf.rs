@@ -18,8 +18,69 @@ pub struct SurfacePoint {
     pub f90: f64,
     /// Strength and roughness of the clear coat, which has the normal of the surface.
     pub coat: [f64; 2],
+    pub sheen: Option<Sheen>,
     pub occlusion: f64,
     pub emitted: DVec3,
+}
+
+/// Sheen of a point, under its coat.
+#[derive(Clone, Copy, Debug)]
+pub struct Sheen {
+    pub color: DVec3,
+    pub roughness: f64,
+    /// Directional albedo of its distribution in white.
+    pub albedo: f64,
+}
+
+impl Sheen {
+    pub fn new(color: DVec3, roughness: f64, n_dot_v: f64) -> Option<Self> {
+        let roughness = roughness.max(0.07);
+        let albedo = sheen_albedo(n_dot_v, roughness);
+        color.cmpgt(DVec3::ZERO).any().then_some(Self { color, roughness, albedo })
+    }
+
+    /// Share of uniform ambient light that is reflected.
+    fn reflected(&self) -> DVec3 {
+        self.color * self.albedo.min(1.0)
+    }
+}
+
+/// Masking of fibres, as fitted by Conty Estevez and Kulla.
+fn sheen_masking(cosine: f64, alpha: f64) -> f64 {
+    let t = (1.0 - alpha).powi(2);
+    let mix = |rough: f64, smooth: f64| rough + (smooth - rough) * t;
+    let exponent = |x: f64| {
+        let fraction = mix(21.5473, 25.3245) / (1.0 + mix(3.82987, 3.32435) * x.powf(mix(0.19823, 0.16801)));
+        fraction + mix(-1.97760, -1.27393) * x + mix(-4.32054, -4.85967)
+    };
+    if cosine < 0.5 { exponent(cosine).exp() } else { (2.0 * exponent(0.5) - exponent(1.0 - cosine)).exp() }
+}
+
+/// Distribution and visibility of fibres, times pi and the cosine of the light's angle.
+fn sheen_lobe(n_dot_l: f64, n_dot_v: f64, n_dot_h: f64, roughness: f64) -> f64 {
+    let alpha = roughness * roughness;
+    let distribution = (2.0 + 1.0 / alpha) * (1.0 - n_dot_h * n_dot_h).max(0.0).powf(0.5 / alpha) / (2.0 * PI);
+    let masking = 1.0 + sheen_masking(n_dot_v, alpha) + sheen_masking(n_dot_l, alpha);
+    PI * distribution / (4.0 * n_dot_v * n_dot_l * masking) * n_dot_l
+}
+
+/// Integral of [`sheen_lobe`] over all directions of light.
+pub fn sheen_albedo(n_dot_v: f64, roughness: f64) -> f64 {
+    const STEPS: u32 = 256;
+    let v = DVec3::new((1.0 - n_dot_v * n_dot_v).max(0.0).sqrt(), 0.0, n_dot_v);
+    let step = |i: u32| (f64::from(i) + 0.5) / f64::from(STEPS);
+    let of_light = |i: u32| {
+        // Squared: most of the light comes from the horizon.
+        let (n_dot_l, width) = (step(i).powi(2), 2.0 * step(i) / f64::from(STEPS));
+        let lobe = |turn: u32| {
+            let (sin, cos) = (PI * step(turn)).sin_cos();
+            let across = (1.0 - n_dot_l * n_dot_l).sqrt();
+            let h = (DVec3::new(across * cos, across * sin, n_dot_l) + v).normalize();
+            sheen_lobe(n_dot_l, n_dot_v, h.z, roughness)
+        };
+        (0..STEPS).map(lobe).sum::<f64>() * 2.0 / f64::from(STEPS) * width
+    };
+    (0..STEPS).map(of_light).sum()
 }
 
 /// Visibility and distribution of GGX, times pi.
@@ -65,7 +126,11 @@ pub fn brdf(point: &SurfacePoint, to_light: DVec3, albedo: [f64; 2]) -> DVec3 {
     let (dielectric, metal) = (fresnel(point.f0, point.f90), fresnel(point.base_color, 1.0));
     let lobe = ggx(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), roughness * roughness);
     let base = point.base_color * (1.0 - reflected(point.f0, point.f90, albedo).max_element());
-    let below = (base + dielectric * lobe) * (1.0 - point.metallic) + metal * lobe * point.metallic;
+    let mut below = (base + dielectric * lobe) * (1.0 - point.metallic) + metal * lobe * point.metallic;
+    if let Some(sheen) = &point.sheen {
+        let fibres = sheen_lobe(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), sheen.roughness) / n.dot(l);
+        below = below * below_sheen(point) + sheen.color * fibres / sheen.albedo.max(1.0);
+    }
     let [strength, coat_roughness] = point.coat;
     if strength == 0.0 {
         return below;
@@ -75,6 +140,11 @@ pub fn brdf(point: &SurfacePoint, to_light: DVec3, albedo: [f64; 2]) -> DVec3 {
     let f = (0.04 + 0.96 * grazing) * (1.0 + 0.04 * (1.0 / coat_albedo[0] - 1.0));
     let coat = f * ggx(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), coat_roughness * coat_roughness);
     below * (1.0 - coat_reflected(point)) + strength * coat
+}
+
+/// Share of light that the sheen leaves to the surface below.
+fn below_sheen(point: &SurfacePoint) -> f64 {
+    point.sheen.map_or(1.0, |sheen| 1.0 - sheen.reflected().max_element())
 }
 
 /// Share of light from all directions that the clear coat reflects.
@@ -100,6 +170,8 @@ pub fn radiance(point: &SurfacePoint, lighting: &Lighting, ambient: DVec3) -> DV
     let n_dot_l = point.normal.dot(to_sun);
     let lit = if n_dot_l > 0.0 { sun * brdf(point, to_sun, albedo) * n_dot_l } else { DVec3::ZERO };
     let coat = coat_reflected(point);
-    let below = ambient * (dielectric + metal) * point.occlusion + point.emitted;
+    let base = ambient * (dielectric + metal) * point.occlusion + point.emitted;
+    let fibres = point.sheen.map_or(DVec3::ZERO, |sheen| sheen.reflected());
+    let below = base * below_sheen(point) + ambient * fibres * point.occlusion;
     lit + below * (1.0 - coat) + ambient * coat * point.occlusion
 }

@@ -6,7 +6,7 @@ use gpuskin_rt::internals::*;
 use half::f16;
 
 use super::Gpu;
-use super::brdf::SurfacePoint;
+use super::brdf::{Sheen, SurfacePoint};
 use super::model::{Pose, Recipe, TestClip, plain};
 
 /// A picture in linear light, rows from the top.
@@ -166,6 +166,17 @@ pub fn square(material: Material) -> Recipe {
     recipe(corners.map(corner).to_vec(), vec![0, 1, 2, 0, 2, 3], true, material)
 }
 
+/// The square, turned about the y axis until the cosine of its angle to the front is `n_dot_v`, and its normal.
+pub fn turned_square(material: Material, n_dot_v: f32) -> (Recipe, DVec3) {
+    let mut recipe = square(material);
+    let turn = glam::Quat::from_rotation_y(n_dot_v.acos());
+    for vertex in &mut recipe.vertices {
+        (vertex.position, vertex.normal) = (turn * vertex.position, turn * vertex.normal);
+        vertex.tangent = (turn * vertex.tangent.truncate()).extend(vertex.tangent.w);
+    }
+    (recipe, (turn * Vec3::Z).as_dvec3())
+}
+
 /// A sphere of radius 1.
 pub fn sphere(material: Material) -> Recipe {
     const RINGS: u32 = 48;
@@ -194,6 +205,12 @@ pub fn model(recipe: Recipe) -> Model {
 pub fn texel(srgb: bool, rgba: [u8; 4]) -> (ColorTexture, Vec<Vec<Vec<u8>>>) {
     let formats = vec![ColorFormat::Rgba8].into();
     (ColorTexture { width: 1, height: 1, levels: 1, layers: 1, srgb, formats }, vec![vec![rgba.to_vec()]])
+}
+
+/// Linear value of an sRGB byte.
+pub fn linear(srgb: u8) -> f64 {
+    let c = f64::from(srgb) / 255.0;
+    if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
 }
 
 /// Looks along -z from a distance of 100 m, at a square of 2.2 m.
@@ -229,6 +246,7 @@ pub fn surface(material: &Material) -> SurfacePoint {
         f0: specular * (DVec3::from(material.specular_color.map(f64::from)) * ratio * ratio).min(DVec3::ONE),
         f90: specular,
         coat: [material.clearcoat, material.clearcoat_roughness].map(f64::from),
+        sheen: Sheen::new(DVec3::from(material.sheen_color.map(f64::from)), material.sheen_roughness.into(), 1.0),
         occlusion: 1.0,
         emitted: DVec3::from(material.emissive.map(f64::from)),
     }
