@@ -10,6 +10,7 @@ fn surface_normals(varyings: Varyings, visible_side: f32) -> array<vec3<f32>, 2>
     let uv_right = dpdx(varyings.uv);
     let uv_down = dpdy(varyings.uv);
     let texel = normal_texel(varyings.uv);
+    let coat_texel = clearcoat_normal_texel(varyings.uv); // if coat normals
     let normal = unit_or(varyings.normal, -normalize(varyings.from_eye) * visible_side);
     let along = cross(down, normal);
     let across = cross(normal, right);
@@ -22,5 +23,7 @@ fn surface_normals(varyings: Varyings, visible_side: f32) -> array<vec3<f32>, 2>
     // Without texture coordinates that vary, the map has no direction.
     let scale = select(0.0, inverseSqrt(longest), longest > 1e-30);
     let mapped = (texel.x * scale) * tangent + (texel.y * scale) * bitangent + texel.z * normal;
+    let coat = (coat_texel.x * scale) * tangent + (coat_texel.y * scale) * bitangent + coat_texel.z * normal; // if coat normals
+    coat_normal = visible_side * unit_or(coat, normal); // if coat normals
     return array<vec3<f32>, 2>(visible_side * normal, visible_side * unit_or(mapped, normal));
 }

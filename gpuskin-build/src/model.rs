@@ -323,7 +323,7 @@ pub struct Material {
     /// Texture with occlusion in red. Has the size of the metallic-roughness texture, if there is
     /// one.
     pub occlusion_texture: Option<Texture>,
-    /// Whether the material has a normal map, which needs tangents.
+    /// Whether the material or its clear coat has a normal map, which needs tangents.
     pub normal_map: bool,
     /// Scale of x and y of the normal map.
     pub normal_scale: f32,
@@ -351,6 +351,10 @@ pub struct Material {
     pub clearcoat_texture: Option<Texture>,
     /// Texture with the roughness in green.
     pub clearcoat_roughness_texture: Option<Texture>,
+    /// Scale of x and y of the coat's normal map.
+    pub clearcoat_normal_scale: f32,
+    /// Normal map of the coat alone, if it is usable.
+    pub clearcoat_normal_texture: Option<Texture>,
     /// Colour of the sheen, linear RGB, 0..1: `KHR_materials_sheen`.
     pub sheen_color: [f32; 3],
     /// Roughness of the sheen, 0..1.
@@ -390,6 +394,8 @@ impl Default for Material {
             clearcoat_roughness: 0.0,
             clearcoat_texture: None,
             clearcoat_roughness_texture: None,
+            clearcoat_normal_scale: 1.0,
+            clearcoat_normal_texture: None,
             sheen_color: [0.0; 3],
             sheen_roughness: 0.0,
             sheen_color_texture: None,

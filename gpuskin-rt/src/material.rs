@@ -44,6 +44,12 @@ pub struct Material {
     /// for it.
     #[doc(hidden)]
     pub clearcoat_texture: Option<MaterialTexture>,
+    /// Factor for x and y of the tangent-space normals of the clear coat.
+    pub clearcoat_normal_scale: f32,
+    /// Tangent-space normals of the clear coat, stored as those of [`Material::normal_texture`]; linear. Without them, the
+    /// coat has the normals of the mesh.
+    #[doc(hidden)]
+    pub clearcoat_normal_texture: Option<MaterialTexture>,
     /// Colour of a sheen over the surface, as of cloth: linear RGB, 0..1 (`KHR_materials_sheen`).
     pub sheen_color: [f32; 3],
     /// Roughness of the sheen, 0..1.
@@ -132,7 +138,8 @@ impl Material {
     #[doc(hidden)]
     pub fn textures(&self) -> impl Iterator<Item = &MaterialTexture> {
         let own = [&self.base_color_texture, &self.orm_texture, &self.normal_texture, &self.emissive_texture];
-        own.into_iter().chain([&self.specular_texture, &self.clearcoat_texture, &self.sheen_texture]).flatten()
+        let layers = [&self.clearcoat_texture, &self.clearcoat_normal_texture, &self.sheen_texture];
+        own.into_iter().chain([&self.specular_texture]).chain(layers).flatten()
     }
 }
 

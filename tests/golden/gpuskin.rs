@@ -15,7 +15,7 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                152, 252, 180, 158, 141, 49, 51, 134, 78, 7, 39, 236, 239, 144, 62, 14,
+                166, 171, 34, 124, 14, 239, 192, 212, 96, 34, 138, 244, 99, 215, 178, 2,
             ],
             format_version: 12,
             name: Borrowed("pole"),
@@ -264,6 +264,8 @@ pub mod models {
                         clearcoat: 0.0,
                         clearcoat_roughness: 0.0,
                         clearcoat_texture: None,
+                        clearcoat_normal_scale: 1.0,
+                        clearcoat_normal_texture: None,
                         sheen_color: [0.0, 0.0, 0.0],
                         sheen_roughness: 0.0,
                         sheen_texture: None,
@@ -286,15 +288,15 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/2fb66893/anim-local-packed.ktx2"),
+                name: Borrowed("pole/4cca6016/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1548,
+            size: 1556,
             hash_at: 196,
             levels: Borrowed(
                 &[
                     ByteRange {
-                        offset: 1036,
+                        offset: 1044,
                         len: 512,
                     },
                 ],
@@ -302,7 +304,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/2fb66893/mesh.bin"),
+                name: Borrowed("pole/4cca6016/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -315,8 +317,8 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            219, 242, 80, 102, 178, 152, 60, 127, 248, 16, 76, 151, 235,
-                            55, 238, 117,
+                            84, 14, 5, 193, 208, 76, 170, 137, 152, 206, 1, 226, 190,
+                            189, 69, 212,
                         ],
                         format_version: 12,
                         name: Borrowed("pole"),
@@ -565,6 +567,8 @@ pub mod models {
                                     clearcoat: 0.0,
                                     clearcoat_roughness: 0.0,
                                     clearcoat_texture: None,
+                                    clearcoat_normal_scale: 1.0,
+                                    clearcoat_normal_texture: None,
                                     sheen_color: [0.0, 0.0, 0.0],
                                     sheen_roughness: 0.0,
                                     sheen_texture: None,
@@ -587,15 +591,15 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/2fb66893/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/4cca6016/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
-                        size: 2112,
+                        size: 2128,
                         hash_at: 244,
                         levels: Borrowed(
                             &[
                                 ByteRange {
-                                    offset: 1088,
+                                    offset: 1104,
                                     len: 1024,
                                 },
                             ],
@@ -603,7 +607,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/2fb66893/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/4cca6016/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

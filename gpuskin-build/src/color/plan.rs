@@ -62,6 +62,8 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             clearcoat: m.clearcoat,
             clearcoat_roughness: m.clearcoat_roughness,
             clearcoat_texture: None,
+            clearcoat_normal_scale: m.clearcoat_normal_scale,
+            clearcoat_normal_texture: image(&m.clearcoat_normal_texture, MipFilter::Normals),
             sheen_color: m.sheen_color,
             sheen_roughness: m.sheen_roughness,
             sheen_texture: None,

@@ -62,6 +62,7 @@ pub(super) struct MaterialTextures {
     specular_color: Option<TextureUse>,
     clearcoat: Option<TextureUse>,
     clearcoat_roughness: Option<TextureUse>,
+    clearcoat_normal: Option<TextureUse>,
     sheen_color: Option<TextureUse>,
     sheen_roughness: Option<TextureUse>,
 }
@@ -74,10 +75,6 @@ pub(super) struct BaseColor<'a> {
 
 impl MaterialTextures {
     pub(super) fn of(source: &json::Material) -> Self {
-        let normal = source
-            .normal_texture
-            .as_ref()
-            .map(|t| TextureUse::of_json("normal", t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others)));
         let occlusion = source
             .occlusion_texture
             .as_ref()
@@ -94,6 +91,11 @@ impl MaterialTextures {
         let SurfaceLayers { coat, sheen } = SurfaceLayers::of(source, &mut |_| {});
         let clearcoat = of("clear coat", coat.clearcoat_texture.as_ref());
         let clearcoat_roughness = of("clear coat's roughness", coat.clearcoat_roughness_texture.as_ref());
+        let normal_of = |what, t: &json::material::NormalTexture| {
+            TextureUse::of_json(what, t.index, t.tex_coord, t.extensions.as_ref().map(|e| &e.others))
+        };
+        let normal = source.normal_texture.as_ref().map(|t| normal_of("normal", t));
+        let clearcoat_normal = coat.clearcoat_normal_texture.as_ref().map(|t| normal_of("clear coat's normal", t));
         let sheen_color = of("sheen colour", sheen.sheen_color_texture.as_ref());
         let sheen_roughness = of("sheen roughness", sheen.sheen_roughness_texture.as_ref());
         Self {
@@ -105,6 +107,7 @@ impl MaterialTextures {
             specular_color,
             clearcoat,
             clearcoat_roughness,
+            clearcoat_normal,
             sheen_color,
             sheen_roughness,
         }
@@ -114,8 +117,9 @@ impl MaterialTextures {
     pub(super) fn uv(&self) -> Option<UvSource> {
         let base = [&self.normal, &self.metallic_roughness, &self.occlusion, &self.emissive];
         let specular = [&self.specular, &self.specular_color];
-        let layers = [&self.clearcoat, &self.clearcoat_roughness, &self.sheen_color, &self.sheen_roughness];
-        let mut all = base.into_iter().chain(specular).chain(layers).flatten();
+        let coat = [&self.clearcoat, &self.clearcoat_roughness, &self.clearcoat_normal];
+        let sheen = [&self.sheen_color, &self.sheen_roughness];
+        let mut all = base.into_iter().chain(specular).chain(coat).chain(sheen).flatten();
         all.find_map(|texture| texture.uv.as_ref().ok().copied())
     }
 
@@ -152,11 +156,6 @@ impl MaterialTextures {
         let layers = SurfaceLayers::of(source, &mut warn);
         layers.read_factors(material, &mut warn);
         read_dielectric(source, material, &mut warn);
-        if layers.coat.clearcoat_normal_texture.is_some() {
-            let message = "the normal texture of the clear coat is not drawn";
-            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialExtension, message).within(label);
-            report.warn(diagnostic.within(Label::file(&file.shown)));
-        }
         let mut warn = |what: &str, diagnostic: Diagnostic| {
             let message = format!("the {what} texture is ignored: {}", diagnostic.message());
             let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialTexture, message)
@@ -186,6 +185,8 @@ impl MaterialTextures {
         material.specular_color_texture = read(self.specular_color);
         material.clearcoat_texture = read(self.clearcoat);
         material.clearcoat_roughness_texture = read(self.clearcoat_roughness);
+        material.clearcoat_normal_texture = read(self.clearcoat_normal);
+        material.normal_map |= material.clearcoat > 0.0 && material.clearcoat_normal_texture.is_some();
         material.sheen_color_texture = read(self.sheen_color);
         material.sheen_roughness_texture = read(self.sheen_roughness);
         let size = |texture: Option<Texture>| {

@@ -3,7 +3,6 @@
 use gltf::json;
 use gltf::json::texture::Info;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use crate::model::Material;
 
@@ -18,7 +17,7 @@ pub(super) struct Clearcoat {
     pub(super) clearcoat_texture: Option<Info>,
     clearcoat_roughness_factor: f32,
     pub(super) clearcoat_roughness_texture: Option<Info>,
-    pub(super) clearcoat_normal_texture: Option<IgnoredAny>,
+    pub(super) clearcoat_normal_texture: Option<json::material::NormalTexture>,
 }
 
 /// Content of [`SHEEN`].
@@ -54,6 +53,13 @@ impl SurfaceLayers {
             *to = read.clamp(0.0, 1.0);
             if *to != read {
                 warn(format!("the {what} {read} of the clear coat is not in 0..1 and is set to {to}"));
+            }
+        }
+        if let Some(normals) = &coat.clearcoat_normal_texture {
+            if normals.scale.is_finite() {
+                material.clearcoat_normal_scale = normals.scale;
+            } else {
+                warn(format!("the scale {} of the clear coat's normals is not finite and is set to 1", normals.scale));
             }
         }
         let (color, roughness) = (sheen.sheen_color_factor, sheen.sheen_roughness_factor);

@@ -178,12 +178,6 @@ fn clear_coats_are_read() {
         (json!({ "clearcoatRoughnessFactor": -1 }), "roughness -1 of the clear coat", (0.0, 0.0), [false; 2]),
         (json!({ "clearcoatFactor": "x" }), "KHR_materials_clearcoat is ignored", (0.0, 0.0), [false; 2]),
         (json!({ "clearcoatTexture": 3 }), "KHR_materials_clearcoat is ignored", (0.0, 0.0), [false; 2]),
-        (
-            json!({ "clearcoatFactor": 1, "clearcoatNormalTexture": { "index": 0 } }),
-            "normal texture of the clear coat is not drawn",
-            (1.0, 0.0),
-            [false; 2],
-        ),
     ] {
         let outcome = read(coat.clone());
         let warnings = outcome.warnings();
@@ -193,6 +187,40 @@ fn clear_coats_are_read() {
         assert_eq!((m.clearcoat, m.clearcoat_roughness), factors, "{coat}");
         assert_eq!([m.clearcoat_texture.is_some(), m.clearcoat_roughness_texture.is_some()], textures, "{coat}");
     }
+}
+
+/// A normal map of the coat alone makes tangents, unless there is no coat.
+#[test]
+fn normals_of_a_clear_coat_are_read() {
+    let images = [png(4, 4), png(4, 4)];
+    let images = images.each_ref().map(|image| &image[..]);
+    let moved = json!({ "KHR_texture_transform": { "offset": [0.5, 0] } });
+    for (factor, texture, warning, scale, read, tangents) in [
+        (1.0, json!({ "index": 1 }), "", 1.0, true, true),
+        (1.0, json!({ "index": 1, "scale": 0.5, "extensions": moved }), "", 0.5, true, true),
+        (0.0, json!({ "index": 1 }), "", 1.0, true, false),
+        (1.0, json!({ "index": 1, "scale": 1e39 }), "scale inf of the clear coat's normals", 1.0, true, true),
+        (1.0, json!({ "index": 9 }), "clear coat's normal texture is ignored: texture 9", 1.0, false, false),
+    ] {
+        let coat = json!({ "clearcoatFactor": factor, "clearcoatNormalTexture": texture });
+        let extensions = json!({ "KHR_materials_clearcoat": coat });
+        let outcome = with(&images, json!({ "name": "Steel", "extensions": extensions })).import();
+        let warnings = outcome.warnings();
+        assert!(warnings.len() == usize::from(!warning.is_empty()), "{coat}: {warnings:#?}");
+        assert!(warnings.iter().all(|w| w.contains(warning)), "{coat}: {warnings:#?}");
+        let m = surface(outcome.model());
+        let found = (m.clearcoat_normal_scale, m.clearcoat_normal_texture.is_some(), m.normal_map);
+        assert_eq!(found, (scale, read, tangents), "{coat}");
+    }
+    // Vertices have one set of texture coordinates, that of the base colour.
+    let coat = json!({ "clearcoatFactor": 1, "clearcoatNormalTexture": { "index": 1, "extensions": moved } });
+    let material = json!({
+        "name": "Steel", "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } },
+        "extensions": { "KHR_materials_clearcoat": coat },
+    });
+    let outcome = with(&images, material).import();
+    assert!(outcome.warnings()[0].contains("clear coat's normal texture is ignored: its texture coordinates differ"));
+    assert!(surface(outcome.model()).clearcoat_normal_texture.is_none());
 }
 
 /// Strength in red and roughness in green of one texture, which the renderer samples.

@@ -36,7 +36,9 @@ pub(crate) struct FullMaterialUniform {
     pub(crate) specular: [f32; 4],
     /// Strength and roughness of the clear coat; read if [`Material::has_clearcoat`].
     pub(crate) clearcoat: [f32; 2],
-    padding: [f32; 2],
+    /// Read if the clear coat has normals of its own.
+    pub(crate) clearcoat_normal_scale: f32,
+    padding: f32,
     /// Read if [`Material::has_layers`].
     pub(crate) layers: VariantLayers,
 }
@@ -53,6 +55,11 @@ fn specular(material: &Material) -> [f32; 4] {
 /// Returns a number in 0..1; 0 for NaN.
 fn share(x: f32) -> f32 {
     if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
+}
+
+/// Returns a scale of normals, in a range that cannot overflow; 1 for NaN.
+fn scale(x: f32) -> f32 {
+    if x.is_nan() { 1.0 } else { x.clamp(-1e9, 1e9) }
 }
 
 /// Layers of all variants; the first one for variants that the model does not have.
@@ -135,7 +142,8 @@ impl MaterialConstants {
                 normal_scale: material.normal_scale,
                 specular: specular(material),
                 clearcoat: [material.clearcoat, material.clearcoat_roughness].map(share),
-                padding: [0.0; 2],
+                clearcoat_normal_scale: scale(material.clearcoat_normal_scale),
+                padding: 0.0,
                 layers: variant_layers(material),
             };
             let used = ConstantsUse::of(material, full);

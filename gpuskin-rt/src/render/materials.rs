@@ -93,6 +93,7 @@ fn of_kind(material: &Material, texture: TextureSet) -> Option<&MaterialTexture>
         TextureSet::SPECULAR => material.specular_texture.as_ref(),
         TextureSet::CLEARCOAT => material.clearcoat_texture.as_ref(),
         TextureSet::SHEEN => material.sheen_texture.as_ref(),
+        TextureSet::CLEARCOAT_NORMAL => material.clearcoat_normal_texture.as_ref(),
         _ => material.base_color_texture.as_ref(),
     }
 }

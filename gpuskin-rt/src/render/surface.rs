@@ -68,5 +68,6 @@ pub(crate) fn textures(material: &Material, full: bool) -> TextureSet {
         .with(TextureSet::NORMAL, material.normal_texture.is_some())
         .with(TextureSet::SPECULAR, material.specular_texture.is_some())
         .with(TextureSet::CLEARCOAT, material.has_clearcoat() && material.clearcoat_texture.is_some())
+        .with(TextureSet::CLEARCOAT_NORMAL, material.has_clearcoat() && material.clearcoat_normal_texture.is_some())
         .with(TextureSet::SHEEN, material.has_sheen() && material.sheen_texture.is_some())
 }

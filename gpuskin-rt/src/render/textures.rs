@@ -43,6 +43,8 @@ pub struct MaterialTextures {
     pub specular: Option<SampledTexture>,
     /// Strength and roughness of the clear coat: [`Material::clearcoat_texture`]; `None` if the material has none.
     pub clearcoat: Option<SampledTexture>,
+    /// Normals of the clear coat: [`Material::clearcoat_normal_texture`]; `None` if the material has none.
+    pub clearcoat_normal: Option<SampledTexture>,
     /// Colour of the sheen, and its roughness in alpha: [`Material::sheen_texture`]; `None` if the material has none.
     pub sheen: Option<SampledTexture>,
 }
@@ -118,6 +120,7 @@ impl Textures {
             emissive: sampled(&material.emissive_texture)?,
             specular: sampled(&material.specular_texture)?,
             clearcoat: sampled(&material.clearcoat_texture)?,
+            clearcoat_normal: sampled(&material.clearcoat_normal_texture)?,
             sheen: sampled(&material.sheen_texture)?,
         })
     }

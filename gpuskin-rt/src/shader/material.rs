@@ -17,11 +17,20 @@ impl TextureSet {
     pub(crate) const SPECULAR: Self = Self(16);
     pub(crate) const CLEARCOAT: Self = Self(32);
     pub(crate) const SHEEN: Self = Self(64);
+    pub(crate) const CLEARCOAT_NORMAL: Self = Self(128);
     /// Not a texture: that of the base colour has layers, one per look of the material.
-    pub(crate) const LAYERS: Self = Self(128);
+    pub(crate) const LAYERS: Self = Self(256);
     /// All textures, in the order of their bindings.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::BASE_COLOR, Self::EMISSIVE, Self::ORM, Self::NORMAL, Self::SPECULAR, Self::CLEARCOAT, Self::SHEEN];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::BASE_COLOR,
+        Self::EMISSIVE,
+        Self::ORM,
+        Self::NORMAL,
+        Self::SPECULAR,
+        Self::CLEARCOAT,
+        Self::SHEEN,
+        Self::CLEARCOAT_NORMAL,
+    ];
 
     pub(crate) fn has(self, texture: Self) -> bool {
         self.0 & texture.0 != 0
@@ -52,6 +61,13 @@ pub(crate) struct SurfaceCode {
     pub(crate) clearcoat: bool,
     /// Whether the surface has a sheen.
     pub(crate) sheen: bool,
+}
+
+impl SurfaceCode {
+    /// Whether the clear coat has a normal map of its own. Flat surfaces have no normal maps.
+    fn has_coat_normals(self) -> bool {
+        self.clearcoat && self.textures.has(TextureSet::CLEARCOAT_NORMAL) && !self.flat
+    }
 }
 
 /// Features of a renderer that select shader code.
@@ -144,7 +160,8 @@ pub(crate) fn material(
         true => LightingCode { shadows: false, environment: false, lights: 0, light_shadows: 0, ..code },
         false => code,
     };
-    let mapped = surface.textures.has(TextureSet::NORMAL) && !surface.unlit;
+    let coat_normals = surface.has_coat_normals();
+    let mapped = (surface.textures.has(TextureSet::NORMAL) || coat_normals) && !surface.unlit;
     let normals = match (surface.unlit, surface.flat, mapped) {
         (true, ..) => include_str!("../../shaders/normals_none.wgsl"),
         (_, true, _) => include_str!("../../shaders/normals_flat.wgsl"),
@@ -152,6 +169,8 @@ pub(crate) fn material(
         _ if variant.vertex.tangent => include_str!("../../shaders/normal_map.wgsl"),
         _ => include_str!("../../shaders/normal_map_derivatives.wgsl"),
     };
+    let [normals, clearcoat] = [normals, include_str!("../../shaders/clearcoat.wgsl")]
+        .map(|module| with_lines(module, "coat normals", coat_normals));
     let directions = !surface.unlit && !surface.flat;
     let [reflection, reflected_light, lit] = [
         include_str!("../../shaders/metallic_roughness.wgsl"),
@@ -179,7 +198,7 @@ pub(crate) fn material(
                 _ => include_str!("../../shaders/metallic_roughness_lights_shadowed.wgsl"),
             },
             match surface.clearcoat {
-                true => include_str!("../../shaders/clearcoat.wgsl"),
+                true => &clearcoat,
                 false => include_str!("../../shaders/clearcoat_none.wgsl"),
             },
             match (surface.clearcoat, code.lights, code.light_shadows) {
@@ -210,7 +229,7 @@ pub(crate) fn material(
         true => base_color(layers, instances),
         false => DEPTH_VARYINGS.to_owned() + "\n" + include_str!("../../shaders/base_color_none.wgsl"),
     };
-    let parts = [&constants, &base_color, include_str!("../../shaders/material.wgsl"), normals, masked];
+    let parts = [&constants, &base_color, include_str!("../../shaders/material.wgsl"), &normals, masked];
     for module in parts.into_iter().chain(shade) {
         all.push('\n');
         all.push_str(module);
@@ -250,8 +269,13 @@ fn constants(surface: SurfaceCode) -> String {
         (false, false, true) => 1,
         (false, false, false) => 0,
     };
+    let mut members = members[..=last].to_vec();
+    if surface.has_coat_normals() {
+        // Behind the clear coat, where it is padding otherwise.
+        members.insert(3, "// Factor for x and y of the coat's normals.\n    clearcoat_normal_scale: f32,");
+    }
     let sheen = "// Colour of the sheen, and roughness in w.\n    sheen: vec4<f32>,";
-    let members: Vec<&str> = members[..=last].iter().copied().chain(surface.sheen.then_some(sheen)).collect();
+    members.extend(surface.sheen.then_some(sheen));
     format!("struct Material {{\n    {}\n}}\n", members.join("\n    "))
 }
 
@@ -280,7 +304,7 @@ fn interface(surface: SurfaceCode, instances: InstanceSource, normal: bool, tang
         text,
         "\nfn set_variant(varyings: ptr<function, Varyings>, input: GpuskinInput) {{\n{set_variant}}}\n"
     );
-    let names = ["emissive", "orm", "normal", "specular", "clearcoat", "sheen"];
+    let names = ["emissive", "orm", "normal", "specular", "clearcoat", "sheen", "clearcoat_normal"];
     // The module of the base colour has the binding of its texture.
     let others = TextureSet::ALL.into_iter().filter(|texture| *texture != TextureSet::BASE_COLOR);
     for (texture, name) in others.zip(names).filter(|(t, _)| surface.textures.has(*t)) {
@@ -318,10 +342,16 @@ fn interface(surface: SurfaceCode, instances: InstanceSource, normal: bool, tang
         let sheen = if has(TextureSet::SHEEN) { sampled("sheen") } else { "vec4<f32>(1.0)".into() };
         texel(&mut text, "sheen", "vec4<f32>", sheen);
     }
+    let normals = |name: &str, scale: &str| {
+        format!("({}.xyz * 2.0 - 1.0) * vec3<f32>(vec2<f32>(material.{scale}), 1.0)", sampled(name))
+    };
     if has(TextureSet::NORMAL) {
-        let value =
-            format!("({}.xyz * 2.0 - 1.0) * vec3<f32>(vec2<f32>(material.normal_scale), 1.0)", sampled("normal"));
-        texel(&mut text, "normal", "vec3<f32>", value);
+        texel(&mut text, "normal", "vec3<f32>", normals("normal", "normal_scale"));
+    } else if surface.has_coat_normals() {
+        texel(&mut text, "normal", "vec3<f32>", "vec3<f32>(0.0, 0.0, 1.0)".into());
+    }
+    if surface.has_coat_normals() {
+        texel(&mut text, "clearcoat_normal", "vec3<f32>", normals("clearcoat_normal", "clearcoat_normal_scale"));
     }
     text
 }

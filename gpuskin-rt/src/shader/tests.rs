@@ -85,13 +85,14 @@ fn materials() -> impl Iterator<Item = (String, String)> {
         Variant::all().filter(|v| v.vertex.packing == Packing::Narrow || v.vertex.packing == Packing::Static);
     let variants = variants.filter(|v| !v.array && !v.previous_transforms && v.normals == Normals::Cofactor);
     let of = |variant: Variant| {
-        // All sets of the first textures, and some with layers, which are those of base colours, and with a sheen.
+        // All sets of the first textures, and some with layers, which are those of base colours, with a sheen, and with
+        // normals of the coat.
         let set = |bits: usize| {
             let with = |set: TextureSet, (i, texture): (usize, TextureSet)| set.with(texture, bits & (1 << i) != 0);
             let all = TextureSet::ALL.into_iter().chain([TextureSet::LAYERS]);
             all.enumerate().fold(TextureSet::default(), with)
         };
-        let some = [64, 73, 127, 129, 191, 193, 255];
+        let some = [64, 73, 127, 160, 169, 255, 257, 319, 321, 481, 511];
         (0..64).chain(some).map(set).flat_map(move |textures| {
             let batched = variant.encoding.needs_compute() && variant.morphs == MorphUse::None;
             let sources = [Some(InstanceSource::Records), batched.then_some(InstanceSource::Batch { table: true })];
@@ -173,12 +174,17 @@ fn shaders_without_shadows_of_lights_have_nothing_of_them() {
 
 #[cfg(feature = "wgpu")]
 #[test]
-fn shaders_without_a_sheen_have_nothing_of_it() {
+fn shaders_without_a_sheen_or_normals_of_a_coat_have_nothing_of_them() {
     let lit = materials().filter(|(name, _)| !name.contains("unlit: true"));
     let (with, without): (Vec<_>, Vec<_>) = lit.partition(|(name, _)| name.contains("sheen: true"));
     assert!(with.len() > 20 && without.len() > 100, "{} {}", with.len(), without.len());
     assert!(without.iter().all(|(_, text)| !text.contains("sheen")));
     assert!(with.iter().all(|(_, text)| text.contains("sheen_lobe") && text.contains("below_sheen")));
+    let coat_normals = |text: &str| text.contains("coat_normal") || text.contains("let coat_texel");
+    let (with_map, without_map): (Vec<_>, Vec<_>) =
+        with.iter().chain(&without).partition(|(_, text)| text.contains("var clearcoat_normal_texture"));
+    assert!(without_map.iter().all(|(_, text)| !coat_normals(text)));
+    assert!(with_map.iter().filter(|(_, text)| text.contains("coat_normal = ")).count() > 20);
     // Marks of lines are not part of a shader.
     assert!(with.iter().chain(&without).all(|(_, text)| !text.contains("// if ") && !text.contains("// unless ")));
 }
@@ -528,6 +534,11 @@ fn full_material_has_rust_layout() {
     let layered = materials().find(|(_, text)| text.contains("texture_2d_array<f32>")).unwrap().1;
     let material = same_layout!(&parse(&layered).0, "Material", FullMaterialUniform, [specular, clearcoat, layers]);
     assert_eq!(material, (10, size_of::<FullMaterialUniform>()));
+    let has_coat_normals = |text: &str| text.contains("fn clearcoat_normal_texel");
+    let with_normals = materials().find(|(_, text)| has_coat_normals(text) && !text.contains("sheen")).unwrap().1;
+    let (members, bytes) =
+        same_layout!(&parse(&with_normals).0, "Material", FullMaterialUniform, [clearcoat, clearcoat_normal_scale]);
+    assert_eq!((members, bytes), (10, offset_of!(FullMaterialUniform, layers)));
     for (name, text) in materials().filter(|(name, _)| name.contains("sheen: true")) {
         let [layered, clearcoat, specular] = ["variant: u32", "clearcoat: true", "specular: true"]
             .map(|part| text.contains(part) || name.contains(part));

@@ -219,7 +219,7 @@ pub fn white_dielectrics_of_any_index_reflect_all_light() {
 pub fn impossible_dielectrics_give_finite_pictures() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -1.0, -0.5] {
-            for index in 0..7 {
+            for index in 0..8 {
                 let mut material = material([0.7, 0.5, 0.2], 0.2, 0.5);
                 match index {
                     0 => material.ior = number,
@@ -227,11 +227,18 @@ pub fn impossible_dielectrics_give_finite_pictures() {
                     2 => material.clearcoat = number,
                     3 => (material.clearcoat, material.clearcoat_roughness) = (1.0, number),
                     4 => material.sheen_color = [0.3, number, 0.0],
-                    5 => (material.sheen_color, material.sheen_roughness) = ([1.0; 3], number),
+                    5 => {
+                        material.clearcoat = 1.0;
+                        (material.clearcoat_normal_scale, material.clearcoat_normal_texture) =
+                            (number, Some(nearest(0)));
+                    }
+                    6 => (material.sheen_color, material.sheen_roughness) = ([1.0; 3], number),
                     _ => material.specular_color[1] = number,
                 }
                 let lighting = Lighting { ambient: Ambient::uniform([0.5; 3]), ..sun([0.2, 0.1, 1.0], 3.0) };
-                let seen = scene(&[&model(square(material))], lighting).draw(&gpu).center();
+                let mut recipe = square(material);
+                recipe.textures = vec![texel(false, [204, 166, 222, 255])];
+                let seen = scene(&[&model(recipe)], lighting).draw(&gpu).center();
                 assert!(seen.is_finite() && seen.min_element() >= 0.0 && seen.max_element() < 20.0, "{number}: {seen}");
             }
         }
@@ -277,10 +284,11 @@ pub fn each_texture_changes_the_surface() {
     }
 }
 
+/// Maps of the surface, of its clear coat, and of both.
 pub fn normal_maps_point_along_texture_coordinates() {
-    // 0.6 to the right in the texture, 0.3 up.
-    let map = [204, 166, 222, 255];
-    let stored = DVec3::from([0, 1, 2].map(|i| f64::from(map[i]) / 127.5 - 1.0));
+    // 0.6 to the right in the texture, 0.3 up; for the coat, 0.4 to the left, 0.5 down.
+    let (map, coat_map) = ([204, 166, 222, 255], [76, 64, 226, 255]);
+    let stored = |map: [u8; 4]| DVec3::from([0, 1, 2].map(|i| f64::from(map[i]) / 127.5 - 1.0));
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for (tangents, mirrored, turned, back) in [
             (true, false, false, false),
@@ -291,49 +299,67 @@ pub fn normal_maps_point_along_texture_coordinates() {
             (false, false, true, false),
             (false, false, false, true),
         ] {
-            let scale = 0.5;
-            let mut recipe = square(Material {
-                normal_texture: Some(nearest(0)),
-                normal_scale: scale,
-                double_sided: true,
-                ..material([0.8; 3], 0.0, 0.6)
-            });
-            recipe.textures = vec![texel(false, map)];
-            recipe.format.tangent = tangents;
-            let mut direction = DVec3::new(stored.x * f64::from(scale), stored.y * f64::from(scale), stored.z);
-            for vertex in &mut recipe.vertices {
-                if mirrored {
-                    vertex.uv.x = 1.0 - vertex.uv.x;
-                    vertex.tangent = Vec4::new(-1.0, 0.0, 0.0, -1.0);
+            for (maps, clearcoat) in
+                [([true, false], 0.0), ([true, false], 0.8), ([false, true], 0.8), ([true; 2], 0.8)]
+            {
+                let [normal_texture, clearcoat_normal_texture] = [0, 1].map(|i| maps[i].then(|| nearest(i as u32)));
+                let (normal_scale, clearcoat_normal_scale) = (0.5, 0.7);
+                // Below a coat, dark: the coat shows.
+                let base = if clearcoat > 0.0 { 0.05 } else { 0.8 };
+                let plain = Material { clearcoat, clearcoat_roughness: 0.4, ..material([base; 3], 0.0, 0.6) };
+                let mut recipe = square(Material {
+                    normal_texture,
+                    normal_scale,
+                    clearcoat_normal_texture,
+                    clearcoat_normal_scale,
+                    double_sided: true,
+                    ..plain.clone()
+                });
+                recipe.textures = vec![texel(false, map), texel(false, coat_map)];
+                recipe.format.tangent = tangents;
+                for vertex in &mut recipe.vertices {
+                    if mirrored {
+                        vertex.uv.x = 1.0 - vertex.uv.x;
+                        vertex.tangent = Vec4::new(-1.0, 0.0, 0.0, -1.0);
+                    }
+                    if turned {
+                        // The right of the texture points up, its top to the left.
+                        vertex.uv = Vec2::new(1.0 - vertex.uv.y, vertex.uv.x);
+                    }
                 }
-                if turned {
-                    // The right of the texture points up, its top to the left.
-                    vertex.uv = Vec2::new(1.0 - vertex.uv.y, vertex.uv.x);
-                }
-            }
-            if mirrored {
-                direction.x = -direction.x;
-            }
-            if turned {
-                direction = DVec3::new(-direction.y, direction.x, direction.z);
-            }
-            let normal = direction.normalize();
-            let camera = match back {
-                false => front(),
-                true => Camera::orthographic_look_at([0.0, 0.0, -100.0], [0.0; 3], 1.1, 1.1, 200.0),
-            };
-            let side = if back { -1.0 } else { 1.0 };
-            let shown = model(recipe);
-            for to_sun in [[1.0, 0.0, 1.0], [-1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, -1.0, 1.0]] {
-                let lighting = sun([to_sun[0], to_sun[1], to_sun[2] * side as f32], 3.0);
-                let point = SurfacePoint {
-                    normal: normal * side,
-                    to_eye: DVec3::Z * side,
-                    ..surface(&material([0.8; 3], 0.0, 0.6))
+                let direction = |used: bool, map, scale: f32| {
+                    let stored: DVec3 = stored(map);
+                    let mut direction = DVec3::new(stored.x * f64::from(scale), stored.y * f64::from(scale), stored.z);
+                    if mirrored {
+                        direction.x = -direction.x;
+                    }
+                    if turned {
+                        direction = DVec3::new(-direction.y, direction.x, direction.z);
+                    }
+                    if used { direction.normalize() } else { DVec3::Z }
                 };
-                let expected = brdf::radiance(&point, &lighting, DVec3::ZERO);
-                let seen = Scene { camera, ..scene(&[&shown], lighting) }.draw(&gpu).center();
-                assert_close(seen, expected, 0.02, &(tangents, mirrored, turned, back, to_sun, &gpu.name));
+                let normal = direction(maps[0], map, normal_scale);
+                let coat_normal = direction(maps[1], coat_map, clearcoat_normal_scale);
+                let camera = match back {
+                    false => front(),
+                    true => Camera::orthographic_look_at([0.0, 0.0, -100.0], [0.0; 3], 1.1, 1.1, 200.0),
+                };
+                let side = if back { -1.0 } else { 1.0 };
+                let shown = model(recipe);
+                for to_sun in [[1.0, 0.0, 1.0], [-1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, -1.0, 1.0]] {
+                    let ambient = Ambient::uniform([0.2; 3]);
+                    let lighting = Lighting { ambient, ..sun([to_sun[0], to_sun[1], to_sun[2] * side as f32], 3.0) };
+                    let point = SurfacePoint {
+                        normal: normal * side,
+                        coat_normal: coat_normal * side,
+                        to_eye: DVec3::Z * side,
+                        ..surface(&plain)
+                    };
+                    let expected = brdf::radiance(&point, &lighting, DVec3::splat(0.2));
+                    let seen = Scene { camera, ..scene(&[&shown], lighting) }.draw(&gpu).center();
+                    let what = (maps, clearcoat, tangents, mirrored, turned, back, to_sun, &gpu.name);
+                    assert_close(seen, expected, 0.02, &what);
+                }
             }
         }
     }

@@ -38,6 +38,9 @@ fn test_model(number: usize, layered: bool) -> TestModel {
         if kind % 4 == 2 {
             (material.specular, material.clearcoat, material.clearcoat_texture) = (0.4, 0.8, add(false, 1));
         }
+        if kind % 8 == 6 {
+            material.clearcoat_normal_texture = add(false, 1);
+        }
         if kind % 4 > 1 {
             (material.sheen_color, material.sheen_roughness) = ([0.9, 0.5, 0.2], 0.6);
             material.sheen_texture = if kind % 8 > 3 { add(true, 1) } else { None };

@@ -32,7 +32,7 @@ pub fn sheens_match_f64_reference() {
                         roughness *= f64::from(rgba[3]) / 255.0;
                     }
                     let sheen = Sheen::new(color, roughness, normal.z);
-                    let point = SurfacePoint { normal, sheen, ..surface(&material) };
+                    let point = SurfacePoint { normal, coat_normal: normal, sheen, ..surface(&material) };
                     let ambient = [0.4, 0.5, 0.6];
                     let lighting = Lighting { ambient: Ambient::uniform(ambient), ..sun([2.0, 0.4, 1.0], 3.0) };
                     let to_lamp = DVec3::new(0.0, 3.0, 4.0);

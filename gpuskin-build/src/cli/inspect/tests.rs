@@ -84,6 +84,8 @@ fn metadata() -> Metadata {
             clearcoat: 0.0,
             clearcoat_roughness: 0.0,
             clearcoat_texture: None,
+            clearcoat_normal_scale: 1.0,
+            clearcoat_normal_texture: None,
             sheen_color: [0.0; 3],
             sheen_roughness: 0.0,
             sheen_texture: None,

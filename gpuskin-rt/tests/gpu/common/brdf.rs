@@ -16,8 +16,9 @@ pub struct SurfacePoint {
     /// Reflectance of the dielectric at normal and at grazing incidence.
     pub f0: DVec3,
     pub f90: f64,
-    /// Strength and roughness of the clear coat, which has the normal of the surface.
+    /// Strength and roughness of the clear coat.
     pub coat: [f64; 2],
+    pub coat_normal: DVec3,
     pub sheen: Option<Sheen>,
     pub occlusion: f64,
     pub emitted: DVec3,
@@ -114,8 +115,13 @@ pub fn albedo(n_dot_v: f64, roughness: f64) -> [f64; 2] {
     sums.map(|sum| sum / f64::from(SAMPLES))
 }
 
-/// Reflectance of a point for light from a direction: BRDF times pi, without the cosine.
+/// Reflectance of a point for light from a direction: BRDF times pi, without the cosine. The coat has the same normal.
 pub fn brdf(point: &SurfacePoint, to_light: DVec3, albedo: [f64; 2]) -> DVec3 {
+    reflected_light(point, to_light, albedo) / point.normal.dot(to_light)
+}
+
+/// BRDF of a point times pi and the cosine, for each layer that of its own normal.
+fn reflected_light(point: &SurfacePoint, to_light: DVec3, albedo: [f64; 2]) -> DVec3 {
     let roughness = point.roughness.clamp(0.045, 1.0);
     let (n, v, l) = (point.normal, point.to_eye, to_light);
     let h = (v + l).normalize();
@@ -131,15 +137,18 @@ pub fn brdf(point: &SurfacePoint, to_light: DVec3, albedo: [f64; 2]) -> DVec3 {
         let fibres = sheen_lobe(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), sheen.roughness) / n.dot(l);
         below = below * below_sheen(point) + sheen.color * fibres / sheen.albedo.max(1.0);
     }
+    below = if n.dot(l) > 0.0 { below * n.dot(l) } else { DVec3::ZERO };
     let [strength, coat_roughness] = point.coat;
     if strength == 0.0 {
         return below;
     }
     let coat_roughness = coat_roughness.clamp(0.045, 1.0);
+    let n = point.coat_normal;
+    let n_dot_v = n.dot(v).clamp(1e-3, 1.0);
     let coat_albedo = self::albedo(n_dot_v, coat_roughness);
     let f = (0.04 + 0.96 * grazing) * (1.0 + 0.04 * (1.0 / coat_albedo[0] - 1.0));
     let coat = f * ggx(n.dot(l), n_dot_v, n.dot(h).clamp(0.0, 1.0), coat_roughness * coat_roughness);
-    below * (1.0 - coat_reflected(point)) + strength * coat
+    below * (1.0 - coat_reflected(point)) + if n.dot(l) > 0.0 { strength * coat * n.dot(l) } else { 0.0 }
 }
 
 /// Share of light that the sheen leaves to the surface below.
@@ -149,7 +158,7 @@ fn below_sheen(point: &SurfacePoint) -> f64 {
 
 /// Share of light from all directions that the clear coat reflects.
 fn coat_reflected(point: &SurfacePoint) -> f64 {
-    let albedo = albedo(point.normal.dot(point.to_eye).clamp(1e-3, 1.0), point.coat[1].clamp(0.045, 1.0));
+    let albedo = albedo(point.coat_normal.dot(point.to_eye).clamp(1e-3, 1.0), point.coat[1].clamp(0.045, 1.0));
     point.coat[0] * reflected(DVec3::splat(0.04), 1.0, albedo).x
 }
 
@@ -167,8 +176,7 @@ pub fn radiance(point: &SurfacePoint, lighting: &Lighting, ambient: DVec3) -> DV
     let dielectric = (layer + point.base_color * (1.0 - layer.max_element())) * (1.0 - point.metallic);
     let to_sun = DVec3::from(lighting.sun.to_sun.map(f64::from)).normalize();
     let sun = DVec3::from(lighting.sun.color.map(f64::from)) * f64::from(lighting.sun.illuminance) / PI;
-    let n_dot_l = point.normal.dot(to_sun);
-    let lit = if n_dot_l > 0.0 { sun * brdf(point, to_sun, albedo) * n_dot_l } else { DVec3::ZERO };
+    let lit = sun * reflected_light(point, to_sun, albedo);
     let coat = coat_reflected(point);
     let base = ambient * (dielectric + metal) * point.occlusion + point.emitted;
     let fibres = point.sheen.map_or(DVec3::ZERO, |sheen| sheen.reflected());

@@ -246,6 +246,7 @@ pub fn surface(material: &Material) -> SurfacePoint {
         f0: specular * (DVec3::from(material.specular_color.map(f64::from)) * ratio * ratio).min(DVec3::ONE),
         f90: specular,
         coat: [material.clearcoat, material.clearcoat_roughness].map(f64::from),
+        coat_normal: DVec3::Z,
         sheen: Sheen::new(DVec3::from(material.sheen_color.map(f64::from)), material.sheen_roughness.into(), 1.0),
         occlusion: 1.0,
         emitted: DVec3::from(material.emissive.map(f64::from)),

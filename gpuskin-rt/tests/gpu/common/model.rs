@@ -486,6 +486,8 @@ pub fn plain(base_color: [f32; 4]) -> Material {
         clearcoat: 0.0,
         clearcoat_roughness: 0.0,
         clearcoat_texture: None,
+        clearcoat_normal_scale: 1.0,
+        clearcoat_normal_texture: None,
         sheen_color: [0.0; 3],
         sheen_roughness: 0.0,
         sheen_texture: None,
