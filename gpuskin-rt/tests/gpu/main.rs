@@ -134,6 +134,7 @@ fn main() -> std::process::ExitCode {
         test!(material::clear_coats_match_f64_reference, GPU),
         test!(material::white_surfaces_under_clear_coats_reflect_all_light, GPU),
         test!(sheen::sheens_match_f64_reference, GPU),
+        test!(sheen::a_material_with_all_textures_is_drawn, GPU),
         test!(sheen::albedo_of_sheens_is_the_integral_of_their_lobes, GPU),
         test!(sheen::white_surfaces_with_sheens_reflect_all_ambient_light, GPU),
         test!(sheen::white_surfaces_with_sheens_reflect_all_sunlight),

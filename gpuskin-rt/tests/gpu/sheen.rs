@@ -90,6 +90,42 @@ pub fn white_surfaces_with_sheens_reflect_all_ambient_light() {
     }
 }
 
+/// Eight textures of the material, and those of the renderer, in devices with the limits of WebGL2.
+pub fn a_material_with_all_textures_is_drawn() {
+    let number = |i: u32| Some(nearest(i));
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let all = Material {
+            base_color_texture: number(0),
+            orm_texture: number(1),
+            normal_texture: number(2),
+            emissive_texture: number(0),
+            emissive: [0.1; 3],
+            specular_texture: number(0),
+            clearcoat: 1.0,
+            clearcoat_texture: number(1),
+            clearcoat_normal_texture: number(2),
+            sheen_color: [0.5; 3],
+            sheen_roughness: 0.5,
+            sheen_texture: number(0),
+            ..material([1.0; 3], 0.5, 0.5)
+        };
+        let mut recipe = square(all);
+        let (white, map) = ([255; 4], [140, 120, 250, 255]);
+        recipe.textures = vec![texel(true, white), texel(false, white), texel(false, map)];
+        let features = LightingFeatures {
+            shadows: Some(ShadowDescriptor { cascades: 2, size: 256, distance: 200.0, caster_distance: 40.0 }),
+            light_shadows: Some(LightShadowDescriptor { tiles: 2, size: 128 }),
+            lights: 4,
+            fog: true,
+            environment: true,
+            ..Default::default()
+        };
+        let lighting = Lighting { ambient: Ambient::uniform([0.3; 3]), ..sun([0.4, 0.3, 1.0], 3.0) };
+        let seen = Scene { features, ..scene(&[&model(recipe)], lighting) }.draw(&gpu).center();
+        assert!(seen.is_finite() && seen.min_element() > 0.3 && seen.max_element() < 10.0, "{seen} {}", gpu.name);
+    }
+}
+
 /// Light of all directions together: the integral of the reference over the hemisphere. At grazing angles, smooth fibres
 /// alone would reflect more.
 pub fn white_surfaces_with_sheens_reflect_all_sunlight() {
