@@ -99,8 +99,8 @@ structs! {
     Material {
         name, base_color, base_color_texture, variant_layers, metallic, roughness, occlusion_strength, orm_texture, normal_scale,
         normal_texture, emissive, emissive_texture, ior, specular, specular_color, specular_texture, clearcoat,
-        clearcoat_roughness, clearcoat_texture, clearcoat_normal_scale, clearcoat_normal_texture, sheen_color, sheen_roughness, sheen_texture, double_sided,
-        alpha_cutoff, alpha_blend, unlit
+        clearcoat_roughness, clearcoat_texture, clearcoat_normal_scale, clearcoat_normal_texture, sheen_color,
+        sheen_roughness, sheen_texture, double_sided, alpha_cutoff, alpha_blend, unlit
     }
     MaterialTexture { texture, wrap, nearest }
     ColorTexture { width, height, levels, layers, srgb, formats }
