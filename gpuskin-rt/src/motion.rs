@@ -25,6 +25,7 @@ use crate::terrain::Terrain;
 use crate::timeline::{CYCLE, PlaybackTimeline};
 #[cfg(any(feature = "wgpu", test))]
 use crate::transform::{finite_position, unit_rotation};
+#[cfg(any(feature = "wgpu", test))]
 use crate::{ClipInfo, InstanceRecord};
 use crate::{Time, Transform};
 
