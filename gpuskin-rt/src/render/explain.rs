@@ -97,8 +97,7 @@ pub struct Explanation {
     /// because memory for their sums suffices ([`RendererDescriptor::morph_bytes`](super::RendererDescriptor::morph_bytes)).
     #[doc(hidden)]
     pub morphs_added: Option<bool>,
-    /// Number of crowds whose culling and poses are merged into the same dispatches, this one included: 1
-    /// for a crowd that is drawn by itself.
+    /// Number of crowds whose culling and poses are merged into the same dispatches, this one included.
     #[doc(hidden)]
     pub merged: u32,
 }
