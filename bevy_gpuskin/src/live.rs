@@ -22,7 +22,7 @@ use crate::sockets::bind_scale;
 /// character without the component nothing.
 ///
 /// Sockets follow live bones one frame later: a child of the body's entity needs no socket. They follow the clip while the pose fades
-/// out.
+/// out. It has no [`Reflect`]: the bones' entities are set when it is made.
 ///
 /// ```
 /// use bevy::prelude::*;
