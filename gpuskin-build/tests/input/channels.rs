@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::choices::warned;
-use crate::common::Outcome;
 use crate::common::build::figure;
+use crate::common::{Outcome, warned};
 
 fn animation_pointer(pointer: &str) -> Value {
     json!({ "extensions": { "KHR_animation_pointer": { "pointer": pointer } }, "path": "pointer" })

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::common::build::{Gltf, figure};
-use crate::common::{Outcome, animation, at, clip, entry, import_entry};
+use crate::common::{Outcome, animation, at, clip, entry, import_entry, refused, warned};
 use glam::{DMat4, DVec3};
 use gpuskin_build::internals::import::Pixels;
 use gpuskin_build::internals::manifest::Rename;
@@ -34,22 +34,6 @@ fn near(a: &[DVec3], b: &[[f64; 3]]) {
     for (a, b) in a.iter().zip(b) {
         assert!(a.distance(DVec3::from_array(*b)) < 1e-6, "found {a}, expected {b:?}");
     }
-}
-
-#[track_caller]
-fn refused(outcome: &Outcome, parts: &[&str]) {
-    let errors = outcome.errors();
-    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
-}
-
-#[track_caller]
-pub fn warned(outcome: &Outcome, parts: &[&str]) {
-    outcome.model();
-    let warnings = outcome.warnings();
-    assert!(
-        warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))),
-        "no warning contains {parts:?}: {warnings:#?}"
-    );
 }
 
 fn names(model: &Model) -> Vec<&str> {

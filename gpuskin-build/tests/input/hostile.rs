@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::build::{Gltf, figure, glb};
 use crate::common::mutate::{Random, places};
-use crate::common::{Outcome, entry, import_file, import_within, shared};
+use crate::common::{Outcome, entry, import_file, import_within, refused, shared};
 use gpuskin_build::internals::import::Pixels;
 use gpuskin_build::internals::manifest::Limits;
 use serde_json::{Value, json};
@@ -21,12 +21,6 @@ fn import(folder: &Path, bytes: &[u8]) -> Outcome {
     let outcome = import_file(folder, "model.glb");
     assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
     outcome
-}
-
-#[track_caller]
-fn refused(outcome: &Outcome, parts: &[&str]) {
-    let errors = outcome.errors();
-    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
 }
 
 #[test]

@@ -1,26 +1,10 @@
 //! Morph targets: their deltas, weights and diagnostics.
 
-use crate::common::Outcome;
 use crate::common::build::Gltf;
 use crate::common::samples::{face, talk};
+use crate::common::{Outcome, refused, warned};
 use glam::{DMat4, DVec3};
 use serde_json::{Value, json};
-
-#[track_caller]
-fn refused(outcome: &Outcome, parts: &[&str]) {
-    let errors = outcome.errors();
-    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
-}
-
-#[track_caller]
-fn warned(outcome: &Outcome, parts: &[&str]) {
-    outcome.model();
-    let warnings = outcome.warnings();
-    assert!(
-        warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))),
-        "no warning contains {parts:?}: {warnings:#?}"
-    );
-}
 
 #[track_caller]
 fn near(a: &[f64], b: &[f64]) {

@@ -1,16 +1,10 @@
 //! Storage of vertices and keys: quantised and compressed.
 
-use crate::common::Outcome;
 use crate::common::build::Gltf;
 use crate::common::samples::{compressed, hopping, packed, quantized};
+use crate::common::{Outcome, refused};
 use glam::DVec3;
 use serde_json::{Value, json};
-
-#[track_caller]
-fn refused(outcome: &Outcome, parts: &[&str]) {
-    let errors = outcome.errors();
-    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
-}
 
 #[track_caller]
 fn near(a: &[DVec3], b: &[[f64; 3]]) {

@@ -3,7 +3,7 @@
 
 use crate::common::build::{Gltf, figure, glb};
 use crate::common::mutate::Random;
-use crate::common::{Outcome, import_file};
+use crate::common::{Outcome, import_file, refused};
 use serde_json::{Value, json};
 
 /// Number of damaged copies per file.
@@ -14,12 +14,6 @@ const POLE_PLAIN: &[u8] = include_bytes!("../data/pole-draco-plain.glb");
 const ETC1S: &[u8] = include_bytes!("../data/patch-etc1s.ktx2");
 const UASTC: &[u8] = include_bytes!("../data/patch-uastc.ktx2");
 const WEBP: &[u8] = include_bytes!("../data/patch.webp");
-
-#[track_caller]
-fn refused(outcome: &Outcome, parts: &[&str]) {
-    let errors = outcome.errors();
-    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
-}
 
 /// Splits a GLB file into JSON and binary data.
 fn split(file: &[u8]) -> Gltf {

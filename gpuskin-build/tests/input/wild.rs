@@ -1,21 +1,11 @@
 //! glTF as exporters write it: mirrors, vertex colours, scenes, strips, and features that are not
 //! drawn.
 
-use crate::common::Outcome;
 use crate::common::build::{Gltf, figure};
+use crate::common::{Outcome, warned};
 use glam::{DMat3, DMat4, DVec3};
 use gpuskin_build::internals::model::{Local, Model, Primitive};
 use serde_json::json;
-
-#[track_caller]
-fn warned(outcome: &Outcome, parts: &[&str]) {
-    outcome.model();
-    let warnings = outcome.warnings();
-    assert!(
-        warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))),
-        "no warning contains {parts:?}: {warnings:#?}"
-    );
-}
 
 /// Returns corners and normal of a triangle in the rest pose.
 fn drawn(model: &Model, primitive: &Primitive, triangle: usize) -> ([DVec3; 3], DVec3) {

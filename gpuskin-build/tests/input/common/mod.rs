@@ -77,6 +77,24 @@ impl Outcome {
     }
 }
 
+/// Asserts that an import has an error that contains all parts.
+#[track_caller]
+pub fn refused(outcome: &Outcome, parts: &[&str]) {
+    let errors = outcome.errors();
+    assert!(errors.iter().any(|e| parts.iter().all(|p| e.contains(p))), "no error contains {parts:?}: {errors:#?}");
+}
+
+/// Asserts that an import has succeeded, with a warning that contains all parts.
+#[track_caller]
+pub fn warned(outcome: &Outcome, parts: &[&str]) {
+    outcome.model();
+    let warnings = outcome.warnings();
+    assert!(
+        warnings.iter().any(|e| parts.iter().all(|p| e.contains(p))),
+        "no warning contains {parts:?}: {warnings:#?}"
+    );
+}
+
 /// Imports an entry with paths relative to `folder`.
 pub fn import_entry(folder: &Path, entry: &ModelEntry, pixels: Pixels) -> Outcome {
     import_within(folder, entry, pixels, Limits::default())
