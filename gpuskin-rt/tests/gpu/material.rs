@@ -122,14 +122,7 @@ pub fn dielectrics_of_any_index_and_colour_match_f64_reference() {
                     let albedo = brdf::albedo(1.0, point.roughness);
                     let of_lamp = brdf::brdf(&point, to_lamp.normalize(), albedo) * 40.0 / PI / 25.0 * 0.8;
                     let expected = brdf::radiance(&point, &lighting, DVec3::from(ambient.map(f64::from))) + of_lamp;
-                    let shown = model(recipe);
-                    let features = LightingFeatures { lights: 1, ..Default::default() };
-                    let scene = Scene { features, ..scene(&[], lighting) };
-                    let mut renderer = scene.renderer(&gpu);
-                    let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap();
-                    crowd.spawn(Instance::at([0.0; 3]));
-                    renderer.set_lights(&[lamp]).unwrap();
-                    let seen = scene.draw_with(&gpu, &mut renderer).center();
+                    let seen = scene(&[&model(recipe)], lighting).draw_by_lamp(&gpu, lamp).center();
                     let what = (ior, specular, specular_color, metallic, roughness, texture, &gpu.name);
                     assert_close(seen, expected, 0.01, &what);
                 }
@@ -167,14 +160,7 @@ pub fn clear_coats_match_f64_reference() {
                     let to_lamp = DVec3::new(0.0, 3.0, 4.0).normalize();
                     let of_lamp = brdf::brdf(&point, to_lamp, albedo) * 40.0 / PI / 25.0 * 0.8;
                     let expected = brdf::radiance(&point, &lighting, DVec3::from(ambient.map(f64::from))) + of_lamp;
-                    let shown = model(recipe);
-                    let features = LightingFeatures { lights: 1, ..Default::default() };
-                    let scene = Scene { features, ..scene(&[], lighting) };
-                    let mut renderer = scene.renderer(&gpu);
-                    let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap();
-                    crowd.spawn(Instance::at([0.0; 3]));
-                    renderer.set_lights(&[lamp]).unwrap();
-                    let seen = scene.draw_with(&gpu, &mut renderer).center();
+                    let seen = scene(&[&model(recipe)], lighting).draw_by_lamp(&gpu, lamp).center();
                     let what = (clearcoat, clearcoat_roughness, metallic, roughness, texture, &gpu.name);
                     assert_close(seen, expected, 0.01, &what);
                 }

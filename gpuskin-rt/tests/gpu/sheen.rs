@@ -40,14 +40,7 @@ pub fn sheens_match_f64_reference() {
                     let facing = normal.dot(to_lamp.normalize());
                     let of_lamp = brdf::brdf(&point, to_lamp.normalize(), albedo) * 40.0 / PI / 25.0 * facing;
                     let expected = brdf::radiance(&point, &lighting, DVec3::from(ambient.map(f64::from))) + of_lamp;
-                    let shown = model(recipe);
-                    let features = LightingFeatures { lights: 1, ..Default::default() };
-                    let scene = Scene { features, ..scene(&[], lighting) };
-                    let mut renderer = scene.renderer(&gpu);
-                    let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap();
-                    crowd.spawn(Instance::at([0.0; 3]));
-                    renderer.set_lights(&[lamp]).unwrap();
-                    let seen = scene.draw_with(&gpu, &mut renderer).center();
+                    let seen = scene(&[&model(recipe)], lighting).draw_by_lamp(&gpu, lamp).center();
                     let what = (sheen_color, sheen_roughness, n_dot_v, metallic, clearcoat, texture, &gpu.name);
                     assert_close(seen, expected, 0.01, &what);
                 }

@@ -46,7 +46,18 @@ pub struct Scene<'a> {
 
 impl Scene<'_> {
     pub fn draw(&self, gpu: &Gpu) -> Picture {
-        let mut renderer = self.renderer(gpu);
+        self.draw_models(gpu, self.renderer(gpu))
+    }
+
+    /// Draws the models by a lamp as well.
+    pub fn draw_by_lamp(mut self, gpu: &Gpu, lamp: PunctualLight) -> Picture {
+        self.features.lights = 1;
+        let renderer = self.renderer(gpu);
+        renderer.set_lights(&[lamp]).unwrap();
+        self.draw_models(gpu, renderer)
+    }
+
+    fn draw_models(&self, gpu: &Gpu, mut renderer: CrowdRenderer) -> Picture {
         let crowds: Vec<_> = self
             .models
             .iter()
