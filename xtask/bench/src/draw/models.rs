@@ -1,7 +1,7 @@
-//! Scenes of many different models: the same soldiers as one model, or as many models of a few each.
+//! Scenes of many different models: the same soldiers as one model, or as many models of a few each; and how long they load.
 
 use gpuskin_rt::internals::{
-    Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Instance, InstanceId, Model,
+    Camera, Clip, ColorFormat, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Instance, InstanceId, Model,
     RendererDescriptor, Repeat, Transform, View, wgpu,
 };
 
@@ -38,6 +38,53 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
         }
         adding(context, model, count)?;
     }
+    loading(context, model)
+}
+
+/// Loads the most models into a renderer that draws two, beside plain writes of the same bytes.
+fn loading(context: &Context, model: &Model) -> Result<(), String> {
+    let most = MODELS[MODELS.len() - 1];
+    heading(&format!("models: {most} more loaded from memory and drawn once, over plain writes of the same bytes"));
+    let models = (0..most + 2).map(|number| renamed(model, number)).collect::<Result<Vec<_>, _>>()?;
+    let compressed = context.device.features().contains(wgpu::Features::TEXTURE_COMPRESSION_BC);
+    let used = if compressed { ColorFormat::Bc7 } else { ColorFormat::Rgba8 };
+    let formats = model.meta.textures.iter().flat_map(|texture| texture.formats.iter());
+    let textures = model.textures.iter().zip(formats).filter(|(_, format)| **format == used).map(|(file, _)| file);
+    let sizes: Vec<u64> = [&model.mesh, &model.animation].into_iter().chain(textures).map(|file| file.size).collect();
+    let targets = Targets::new(context);
+    let bytes = vec![1; sizes.iter().max().copied().unwrap_or_default() as usize];
+    let (mut plain, mut loaded) = (Vec::new(), Vec::new());
+    for frame in 0..SOFTWARE_FRAMES {
+        let write = |size: &u64| {
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+            let size = size.next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+            let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+            let buffer = context.device.create_buffer(&descriptor);
+            context.queue.write_buffer(&buffer, 0, &bytes[..(size as usize).min(bytes.len()) / 4 * 4]);
+            buffer
+        };
+        let (wall, result) = seconds(|| {
+            let buffers: Vec<_> = (0..most).flat_map(|_| sizes.iter().map(write)).collect();
+            context.queue.submit([]);
+            context.wait().map(|()| buffers)
+        });
+        result?;
+        plain.push(wall);
+        // The first two bring the renderer and its pipelines, of batches as well, which are not part of it.
+        let mut scene = Scene { renderers: vec![Crowds::new(context, &models[..2], 2, 1, 1)?], side: 1 };
+        scene.frame(context, &targets, VIEWS[0], frame, false)?;
+        let (wall, result) = seconds(|| {
+            models[2..].iter().try_for_each(|model| scene.renderers[0].add(model, &[0], 1))?;
+            scene.frame(context, &targets, VIEWS[0], frame, false)?;
+            context.wait()
+        });
+        result?;
+        loaded.push(wall);
+    }
+    let plain = median(plain);
+    let what = format!("plain writes of {:.0} MB", (sizes.iter().sum::<u64>() * most as u64) as f64 / 1e6);
+    time(&what, plain);
+    compared("loading and the first frame", median(loaded), ("plain writes", plain), Some(Asked::AtMost(1.1)));
     Ok(())
 }
 
