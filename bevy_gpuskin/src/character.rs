@@ -6,7 +6,6 @@ use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
 use gpuskin_rt::{BakedModel, Clip, Instance, InstanceRecord, Mask, ModelVariant, Part, Repeat, Time, Transition};
 
-use crate::live::LiveBones;
 use crate::outbox::{Command, GroupIndex, LayerStart, Outbox, Slot};
 use crate::playing::Playing;
 
@@ -308,9 +307,6 @@ impl<M: BakedModel> Character<M> {
 
     fn on_discard(mut world: DeferredWorld, context: HookContext) {
         let Some(&Self { state: State::Spawned(slot, _), .. }) = world.get::<Self>(context.entity) else { return };
-        if let Some(mut live) = world.get_mut::<LiveBones<M>>(context.entity) {
-            live.restart();
-        }
         if let Some(mut outbox) = world.get_resource_mut::<Outbox<M>>() {
             outbox.despawn(slot);
         }

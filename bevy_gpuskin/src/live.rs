@@ -9,7 +9,6 @@ use gpuskin_rt::{BakedModel, Bone, BoneInfo, Time as Timestamp};
 use crate::character::{Character, State};
 use crate::collect::instance_transform;
 use crate::outbox::{GroupIndex, Outbox};
-use crate::sockets::bind_scale;
 
 /// Poses a [`Character`] by entities: bodies of a ragdoll, or the joints of a skeleton that Bevy or the game animates.
 ///
@@ -101,11 +100,6 @@ impl<M: BakedModel> LiveBones<M> {
         self.started.is_some().then_some(gpuskin_rt::LiveBones::Model(&self.pose))
     }
 
-    /// Lets the pose start anew on the next instance of the character.
-    pub(crate) fn restart(&mut self) {
-        self.started = None;
-    }
-
     /// Writes the pose of a character at `place` into `pose`.
     fn evaluate(&mut self, place: &GlobalTransform, places: &Query<&GlobalTransform>, pose: &mut Vec<[[f32; 4]; 3]>) {
         if self.sources.is_empty() {
@@ -166,6 +160,13 @@ impl<M: BakedModel> LiveBones<M> {
     }
 }
 
+/// Returns the scale of a bone in the bind pose, per axis; 1 for an axis without length. `bind`: rows of a 3x4 matrix.
+pub(crate) fn bind_scale(bind: [[f32; 4]; 3]) -> Vec3 {
+    let bind = bind.map(|row| Vec4::from(row).truncate());
+    let lengths = (bind[0] * bind[0] + bind[1] * bind[1] + bind[2] * bind[2]).map(f32::sqrt);
+    lengths.map(|length| if length > 0.0 { length } else { 1.0 })
+}
+
 fn bind(bone: &BoneInfo) -> Affine3A {
     let [x, y, z] = bone.bind.map(Vec4::from);
     Affine3A::from_mat4(Mat4::from_cols(x, y, z, Vec4::W).transpose())
@@ -187,7 +188,12 @@ pub(crate) fn collect_live<M: BakedModel>(
     let outbox = outbox.bypass_change_detection();
     let now = Timestamp::from_secs(time.elapsed_secs_f64());
     for (mut character, mut live, place) in &mut characters {
+        let is_added = character.is_added();
         let (character, live) = (character.bypass_change_detection(), live.bypass_change_detection());
+        if is_added {
+            // The instance of a component that was replaced had the pose.
+            live.started = None;
+        }
         let State::Spawned(slot, group) = character.state else { continue };
         live.evaluate(place, &places, &mut pose);
         let is_first = live.started.is_none();

@@ -9,7 +9,7 @@ use bevy::reflect::utility::GenericTypePathCell;
 use gpuskin_rt::{BakedModel, Bone, Sockets, Time as Timestamp};
 
 use crate::character::Character;
-use crate::live::LiveBones;
+use crate::live::{LiveBones, bind_scale};
 
 /// A child entity of a character whose [`Transform`] follows a bone: for weapons, lights, particles and hit boxes.
 ///
@@ -123,13 +123,6 @@ fn relative_to_bind(bone: [[f32; 4]; 3], bind: [[f32; 4]; 3]) -> Transform {
     let bone = Mat4::from_cols(x, y, z, Vec4::W).transpose();
     let (scale, rotation, translation) = bone.to_scale_rotation_translation();
     Transform { translation, rotation, scale: scale / bind_scale(bind) }
-}
-
-/// Returns the scale of a bone in the bind pose, per axis; 1 for an axis without length. `bind`: rows of a 3x4 matrix.
-pub(crate) fn bind_scale(bind: [[f32; 4]; 3]) -> Vec3 {
-    let bind = bind.map(|row| Vec4::from(row).truncate());
-    let lengths = (bind[0] * bind[0] + bind[1] * bind[1] + bind[2] * bind[2]).map(f32::sqrt);
-    lengths.map(|length| if length > 0.0 { length } else { 1.0 })
 }
 
 #[cfg(test)]
