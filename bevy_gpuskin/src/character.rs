@@ -57,6 +57,8 @@ pub struct Character<M: BakedModel> {
     has_changed: bool,
     clip: Clip<M>,
     variant: ModelVariant<M>,
+    /// Group whose instance of the character has live bones.
+    pub(crate) live: Option<GroupIndex>,
 }
 
 /// Whether the renderer knows of a character.
@@ -79,6 +81,7 @@ impl<M: BakedModel> Character<M> {
             has_changed: false,
             clip,
             variant: ModelVariant::BASE,
+            live: None,
         }
     }
 
@@ -264,6 +267,7 @@ impl<M: BakedModel> Character<M> {
 
     /// Fades from live bones back to the clip over `seconds`.
     pub(crate) fn release_live_bones(&mut self, seconds: f32) {
+        self.live = None;
         self.command(Command::ReleaseLive(seconds));
     }
 

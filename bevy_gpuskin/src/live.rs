@@ -8,7 +8,7 @@ use gpuskin_rt::{BakedModel, Bone, BoneInfo, Time as Timestamp};
 
 use crate::character::{Character, State};
 use crate::collect::instance_transform;
-use crate::outbox::{GroupIndex, Outbox};
+use crate::outbox::Outbox;
 
 /// Poses a [`Character`] by entities: bodies of a ragdoll, or the joints of a skeleton that Bevy or the game animates.
 ///
@@ -55,10 +55,8 @@ pub struct LiveBones<M: BakedModel> {
     scale: EntityScale,
     /// By bone of the model: index in `bones`, and the bone's transform relative to that entity. Empty before the first frame.
     sources: Vec<Option<(usize, Affine3A)>>,
-    /// Bone-to-model transforms that the renderer has, rows; NaN for bones that play the clip.
+    /// Bone-to-model transforms that the renderer has, rows; NaN for bones that play the clip. Empty before the first frame.
     pose: Vec<[[f32; 4]; 3]>,
-    /// Group of the character's instance that has the pose.
-    started: Option<GroupIndex>,
 }
 
 /// Meaning of the scale of an entity.
@@ -86,7 +84,7 @@ impl<M: BakedModel> LiveBones<M> {
 
     fn new(bones: impl IntoIterator<Item = (Bone<M>, Entity)>, scale: EntityScale) -> Self {
         let bones = bones.into_iter().collect();
-        Self { bones, fade: 0.2, scale, sources: Vec::new(), pose: Vec::new(), started: None }
+        Self { bones, fade: 0.2, scale, sources: Vec::new(), pose: Vec::new() }
     }
 
     /// Sets the time over which the pose fades in, and out when the component is removed. Seconds.
@@ -97,7 +95,7 @@ impl<M: BakedModel> LiveBones<M> {
 
     /// Returns the bone-to-model transforms of the last frame; `None` before the first.
     pub(crate) fn pose(&self) -> Option<gpuskin_rt::LiveBones<'_>> {
-        self.started.is_some().then_some(gpuskin_rt::LiveBones::Model(&self.pose))
+        (!self.pose.is_empty()).then_some(gpuskin_rt::LiveBones::Model(&self.pose))
     }
 
     /// Writes the pose of a character at `place` into `pose`.
@@ -150,7 +148,7 @@ impl<M: BakedModel> LiveBones<M> {
     }
 
     fn on_discard(mut world: DeferredWorld, context: HookContext) {
-        let Some(fade) = world.get::<Self>(context.entity).filter(|live| live.started.is_some()).map(|live| live.fade)
+        let Some(fade) = world.get::<Self>(context.entity).filter(|live| !live.pose.is_empty()).map(|live| live.fade)
         else {
             return;
         };
@@ -188,16 +186,11 @@ pub(crate) fn collect_live<M: BakedModel>(
     let outbox = outbox.bypass_change_detection();
     let now = Timestamp::from_secs(time.elapsed_secs_f64());
     for (mut character, mut live, place) in &mut characters {
-        let is_added = character.is_added();
         let (character, live) = (character.bypass_change_detection(), live.bypass_change_detection());
-        if is_added {
-            // The instance of a component that was replaced had the pose.
-            live.started = None;
-        }
         let State::Spawned(slot, group) = character.state else { continue };
         live.evaluate(place, &places, &mut pose);
-        let is_first = live.started.is_none();
-        let starts = live.started != Some(group);
+        let is_first = character.live.is_none();
+        let starts = character.live != Some(group);
         // As bits, because a NaN differs from itself.
         if !starts && bytemuck::cast_slice::<_, u32>(&pose[..]) == bytemuck::cast_slice::<_, u32>(&live.pose[..]) {
             continue;
@@ -207,7 +200,7 @@ pub(crate) fn collect_live<M: BakedModel>(
         if let Some(fade) = fade {
             character.start_live_bones(fade, now);
         }
-        live.started = Some(group);
+        character.live = Some(group);
         live.pose.clone_from(&pose);
         outbox.current.live.push((slot, fade));
         outbox.current.live_poses.extend_from_slice(&pose);
