@@ -113,21 +113,14 @@ struct Steering {
 }
 
 fn main() -> ExitCode {
-    let output = match Output::from_args() {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
+    common::main(|app| {
+        app.add_plugins((CharacterPlugin::<Soldier>::default(), ExtractResourcePlugin::<Steered>::default()))
+            .insert_resource(GlobalAmbientLight { brightness: 250.0, ..default() })
+            .add_systems(Startup, spawn);
+        if let Some(render_app) = app.get_sub_app_mut(RenderApp) {
+            render_app.init_resource::<Steering>().add_systems(Render, steer.in_set(CharacterRenderSystems::Write));
         }
-    };
-    let mut app = common::app(&output);
-    app.add_plugins((CharacterPlugin::<Soldier>::default(), ExtractResourcePlugin::<Steered>::default()))
-        .insert_resource(GlobalAmbientLight { brightness: 250.0, ..default() })
-        .add_systems(Startup, spawn);
-    if let Some(render_app) = app.get_sub_app_mut(RenderApp) {
-        render_app.init_resource::<Steering>().add_systems(Render, steer.in_set(CharacterRenderSystems::Write));
-    }
-    common::run(app, &output)
+    })
 }
 
 fn spawn(

@@ -15,8 +15,6 @@ use bevy::prelude::*;
 use bevy_gpuskin::{Character, CharacterPlugin};
 use bevy_gpuskin_sample_models::{clips, models::Soldier};
 
-use crate::common::Output;
-
 /// Surfaces by [`Character::custom`]: 0 as baked, 1 snow, 2 bronze, 3 hologram.
 const SURFACE: &str = r"
 fn surface(point: SurfacePoint, uv: vec2<f32>) -> SurfacePoint {
@@ -49,19 +47,12 @@ fn surface(point: SurfacePoint, uv: vec2<f32>) -> SurfacePoint {
 ";
 
 fn main() -> ExitCode {
-    let output = match Output::from_args() {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let mut app = common::app(&output);
-    app.add_plugins(CharacterPlugin::<Soldier>::default().with_surface(SURFACE))
-        .insert_resource(GlobalAmbientLight { brightness: 400.0, ..default() })
-        .add_systems(Startup, spawn)
-        .add_systems(Update, change);
-    common::run(app, &output)
+    common::main(|app| {
+        app.add_plugins(CharacterPlugin::<Soldier>::default().with_surface(SURFACE))
+            .insert_resource(GlobalAmbientLight { brightness: 400.0, ..default() })
+            .add_systems(Startup, spawn)
+            .add_systems(Update, change);
+    })
 }
 
 fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>, mut materials: ResMut<Assets<StandardMaterial>>) {

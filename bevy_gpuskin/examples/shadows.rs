@@ -18,8 +18,6 @@ use bevy_gpuskin::{Character, CharacterPlugin};
 use bevy_gpuskin_sample_models::clips;
 use bevy_gpuskin_sample_models::models::{Hound, Soldier};
 
-use crate::common::Output;
-
 /// A hound that walks around the fire.
 #[derive(Component)]
 struct Sentry;
@@ -28,20 +26,13 @@ struct Sentry;
 struct Fire;
 
 fn main() -> ExitCode {
-    let output = match Output::from_args() {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let mut app = common::app(&output);
-    app.add_plugins((CharacterPlugin::<Soldier>::default(), CharacterPlugin::<Hound>::default()))
-        .insert_resource(GlobalAmbientLight { brightness: 60.0, ..default() })
-        .insert_resource(ClearColor(Color::srgb(0.32, 0.26, 0.34)))
-        .add_systems(Startup, spawn)
-        .add_systems(Update, (patrol, flicker));
-    common::run(app, &output)
+    common::main(|app| {
+        app.add_plugins((CharacterPlugin::<Soldier>::default(), CharacterPlugin::<Hound>::default()))
+            .insert_resource(GlobalAmbientLight { brightness: 60.0, ..default() })
+            .insert_resource(ClearColor(Color::srgb(0.32, 0.26, 0.34)))
+            .add_systems(Startup, spawn)
+            .add_systems(Update, (patrol, flicker));
+    })
 }
 
 fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>, mut materials: ResMut<Assets<StandardMaterial>>) {

@@ -38,21 +38,14 @@ struct Mark(Timer);
 struct MarkLook(Handle<Mesh>, Handle<StandardMaterial>);
 
 fn main() -> ExitCode {
-    let output = match Output::from_args() {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let mut app = common::app(&output);
-    app.add_plugins(CharacterPlugin::<Soldier>::default().with_events())
-        .insert_resource(GlobalAmbientLight { brightness: 200.0, ..default() })
-        .add_systems(Startup, spawn)
-        .add_systems(Update, (steer, follow.after(steer), fade))
-        .add_observer(step)
-        .add_observer(attacked);
-    common::run(app, &output)
+    common::main(|app| {
+        app.add_plugins(CharacterPlugin::<Soldier>::default().with_events())
+            .insert_resource(GlobalAmbientLight { brightness: 200.0, ..default() })
+            .add_systems(Startup, spawn)
+            .add_systems(Update, (steer, follow.after(steer), fade))
+            .add_observer(step)
+            .add_observer(attacked);
+    })
 }
 
 fn spawn(mut commands: Commands, mut meshes: ResMut<Assets<Mesh>>, mut materials: ResMut<Assets<StandardMaterial>>) {

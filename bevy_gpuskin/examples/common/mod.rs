@@ -34,8 +34,7 @@ pub enum Output {
 
 impl Output {
     /// Reads the options of an example that has no other ones: `--headless FILE.png`.
-    #[allow(dead_code, reason = "many_soldiers has more options")]
-    pub fn from_args() -> Result<Self, lexopt::Error> {
+    fn from_args() -> Result<Self, lexopt::Error> {
         use lexopt::prelude::*;
         let mut output = Self::Window;
         let mut parser = lexopt::Parser::from_env();
@@ -97,8 +96,22 @@ fn render_to_image(added: On<Add<Camera3d>>, target: Res<Target>, mut commands: 
     commands.entity(added.entity).insert(RenderTarget::from(target.0.clone()));
 }
 
+/// Runs an example that has no other options: `build` adds to its app.
+#[allow(dead_code, reason = "many_soldiers has more options")]
+pub fn main(build: impl FnOnce(&mut App)) -> ExitCode {
+    let output = match Output::from_args() {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut app = app(&output);
+    build(&mut app);
+    run(app, &output)
+}
+
 /// Runs an example until its window is closed, or until the picture is written.
-#[allow(dead_code, reason = "many_soldiers measures")]
 pub fn run(mut app: App, output: &Output) -> ExitCode {
     match output {
         Output::Window => {
