@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::batch_draws::{BatchDraws, DrawPlan};
 use super::batch_members::{Member, SharedInstances};
 use super::batch_passes::{BatchContents, BatchPasses, BatchPipelines};
+use super::compute::LazyPipelines;
 use super::cull::{CulledDraws, Views, draw_arguments};
 use super::geometry::InstanceBindings;
 use super::gpu::Gpu;
@@ -100,7 +101,7 @@ impl Batch {
         (gpu, encoder): (Gpu<'_>, &mut wgpu::CommandEncoder),
         layouts: &Layouts,
         views: &Views,
-        pipelines: &Arc<BatchPipelines>,
+        pipelines: &Arc<LazyPipelines<BatchPipelines>>,
         members: &[Member<'_>],
     ) -> (Self, Vec<Palettes>) {
         let device = gpu.device;

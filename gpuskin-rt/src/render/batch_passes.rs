@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::batch_members::SharedInstances;
-use super::compute::{layout, pipeline};
+use super::compute::{LazyPipelines, layout, pipeline};
 use super::cull::Views;
 use super::gpu::Gpu;
 use super::layouts::{MATRIX_BYTES, PLAYBACK_BYTES, bind_group, storage, uniform};
@@ -43,8 +43,8 @@ impl BatchPipelines {
         Self { cull: (culling, first), arguments: (arguments, then), palette: (palette, last), reveal: OnceLock::new() }
     }
 
-    /// `pyramid`: bind group layout of the depth pyramid.
-    fn reveal(&self, device: &wgpu::Device, pyramid: &wgpu::BindGroupLayout) -> &[wgpu::ComputePipeline; 2] {
+    /// Pipelines of the second pass. `pyramid`: bind group layout of the depth pyramid.
+    pub(crate) fn reveal(&self, device: &wgpu::Device, pyramid: &wgpu::BindGroupLayout) -> &[wgpu::ComputePipeline; 2] {
         self.reveal.get_or_init(|| {
             let (culls, writes) = (cull::reveal(CullScope::Batch), cull::arguments(CullScope::Batch));
             [
@@ -73,7 +73,7 @@ pub(crate) struct BatchContents<'a> {
 /// Buffers and bind groups of the passes of a batch.
 #[derive(Debug)]
 pub(crate) struct BatchPasses {
-    pipelines: Arc<BatchPipelines>,
+    pipelines: Arc<LazyPipelines<BatchPipelines>>,
     frame: wgpu::Buffer,
     parameters: wgpu::Buffer,
     crowds: wgpu::Buffer,
@@ -94,7 +94,7 @@ impl BatchPasses {
     pub(crate) fn new(
         Gpu { device, queue }: Gpu<'_>,
         views: &Views,
-        pipelines: &Arc<BatchPipelines>,
+        pipelines: &Arc<LazyPipelines<BatchPipelines>>,
         crowds: &[BatchedCrowd],
         contents: BatchContents<'_>,
         instances: &SharedInstances,
@@ -147,10 +147,11 @@ impl BatchPasses {
         };
         let SharedInstances { places, playbacks, .. } = instances;
         let culling = [&frame, &table, &views.buffer, places, &visible, &lists, playbacks, &bounds, &groups];
-        let cull = group(&pipelines.cull.0, &culling);
+        let made = pipelines.get();
+        let cull = group(&made.cull.0, &culling);
         let writes = [&frame, &table, &lists, &arguments, &parameters, &ordered_arguments, &order];
-        let write = group(&pipelines.arguments.0, &writes);
-        let pose = group(&pipelines.palette.0, &[&parameters, &words, &visible, &palette, &table]);
+        let write = group(&made.arguments.0, &writes);
+        let pose = group(&made.palette.0, &[&parameters, &words, &visible, &palette, &table]);
         let max_groups = device.limits().max_compute_workgroups_per_dimension;
         let pipelines = pipelines.clone();
         Self {
@@ -192,7 +193,7 @@ impl BatchPasses {
             ..PaletteUniform::default()
         };
         queue.write_buffer(&self.parameters, 0, bytemuck::bytes_of(&parameters));
-        self.dispatch(pass, [&self.pipelines.cull.1, &self.pipelines.arguments.1], frame);
+        self.dispatch(pass, [&self.pipelines.get().cull.1, &self.pipelines.get().arguments.1], frame);
     }
 
     /// Second pass with occlusion culling, after [`BatchPasses::record`]. `pyramid`: layout and bind group
@@ -204,7 +205,7 @@ impl BatchPasses {
         (layout, pyramid): (&wgpu::BindGroupLayout, &wgpu::BindGroup),
         frame: &BatchFrame,
     ) {
-        let [reveal, arguments] = self.pipelines.reveal(device, layout);
+        let [reveal, arguments] = self.pipelines.get().reveal(device, layout);
         pass.set_bind_group(1, pyramid, &[]);
         self.dispatch(pass, [reveal, arguments], frame);
     }
@@ -219,7 +220,7 @@ impl BatchPasses {
         pass.set_pipeline(pipelines[1]);
         pass.set_bind_group(0, &self.write, &[]);
         pass.dispatch_workgroups(frame.crowds, 1, 1);
-        pass.set_pipeline(&self.pipelines.palette.1);
+        pass.set_pipeline(&self.pipelines.get().palette.1);
         pass.set_bind_group(0, &self.pose, &[]);
         pass.dispatch_workgroups_indirect(&self.arguments, 0);
     }

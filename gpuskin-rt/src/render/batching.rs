@@ -4,19 +4,19 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 
 use super::batch::{self, Batch};
+use super::batch_compiling::BatchCompiler;
 use super::batch_members::Member;
-use super::batch_passes::{BatchPipelines, STORAGE_BUFFERS};
+use super::batch_passes::STORAGE_BUFFERS;
 use super::compute::LazyPipelines;
 use super::crowd_core::CrowdCore;
 use super::cull::Views;
+use super::error::Error;
 use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
 use super::pipelines::{PassKind, PipelineCache};
 use super::scatter::ScatterPipeline;
 use super::staging::Uploads;
-use super::surface::Surface;
-use crate::shader::{InstanceSource, Variant};
 use crate::{Time, View};
 
 /// New crowds join a batch that is at most this many times as large as they are.
@@ -30,10 +30,12 @@ const SMALL: usize = 16;
 /// A batch cannot grow. New crowds get a batch of their own, into which earlier batches are merged that are not much
 /// larger: one crowd beside two hundred does not stall a frame, and the number of batches grows with the logarithm of
 /// the number of crowds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Batching {
     batches: Vec<BatchedCrowds>,
-    pipelines: Option<Arc<BatchPipelines>>,
+    compiler: BatchCompiler,
+    /// Whether crowds have been prepared. From then on, no frame waits for pipelines of batches.
+    is_drawing: bool,
     /// Views that the batches are made for.
     views: usize,
     /// Crowds of which the batches were made.
@@ -53,27 +55,43 @@ type Place = Option<(Weak<CrowdCore>, Needs)>;
 type Needs = (u32, f32);
 
 impl Batching {
-    /// Forms batches of the crowds of a renderer, if anything has changed. Called before crowds upload.
+    pub(super) fn new(device: &wgpu::Device) -> Self {
+        let compiler = BatchCompiler::new(device);
+        Self { batches: Vec::new(), compiler, is_drawing: false, views: 0, wanted: Vec::new() }
+    }
+
+    /// Forms batches of the crowds of a renderer, if anything has changed. Called before crowds upload. `pyramid`: bind
+    /// group layout of the depth pyramid, with occlusion culling.
+    ///
+    /// # Errors
+    /// If the device could not create pipelines. Crowds that need them are drawn by themselves.
     pub(super) fn update(
         &mut self,
         gpu: Gpu<'_>,
         (layouts, pipelines): (&Layouts, &mut PipelineCache),
-        views: Option<&Views>,
+        (views, pyramid): (Option<&Views>, Option<&wgpu::BindGroupLayout>),
         crowds: &[Arc<CrowdCore>],
-    ) {
+    ) -> Result<(), Error> {
         let limits = gpu.device.limits();
         let able = limits.max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS
             && limits.min_storage_buffer_offset_alignment <= 256;
         let views = views.filter(|views| able && views.lods_at_once);
         let needs = |crowd: &Arc<CrowdCore>| Some((crowd.clone(), views.and(crowd.batch_needs())?));
         let mut wanted: Vec<(Arc<CrowdCore>, Needs)> = crowds.iter().filter_map(needs).collect();
+        let mut result = Ok(());
+        if wanted.len() >= 2 {
+            let (able, at_once) = (wanted.iter().map(|(crowd, _)| crowd), !self.is_drawing);
+            result = self.compiler.compile(gpu.device, (layouts, pipelines), pyramid, able, at_once);
+            wanted.retain(|(crowd, _)| crowd.model.batched.get().is_some());
+        }
         if wanted.len() < 2 {
             wanted.clear();
         }
+        self.is_drawing |= !crowds.is_empty();
         let views_differ = views.is_some_and(|views| views.count != self.views);
         let known = self.wanted.iter().map(|(crowd, needs)| (crowd.as_ptr(), *needs));
         if !views_differ && known.eq(wanted.iter().map(|(crowd, needs)| (Arc::as_ptr(crowd), *needs))) {
-            return;
+            return result;
         }
         self.wanted = wanted.iter().map(|(crowd, needs)| (Arc::downgrade(crowd), *needs)).collect();
         let alive = |batch: &BatchedCrowds| -> Vec<_> { batch.crowds.iter().map(upgrade).collect() };
@@ -86,11 +104,12 @@ impl Batching {
         if let Some(views) = views {
             self.views = views.count;
             let new = self.unbatched(&wanted, gpu.device, views);
-            self.form(gpu, (layouts, pipelines), views, &new);
+            self.form(gpu, layouts, views, &new);
         }
         let held = self.held();
         let left = before.iter().flatten().filter(|crowd| !held.contains(&Arc::as_ptr(crowd)));
         left.for_each(|crowd| crowd.leave_batch());
+        result
     }
 
     /// Crowds of all batches.
@@ -126,13 +145,8 @@ impl Batching {
         new
     }
 
-    fn form(
-        &mut self,
-        gpu: Gpu<'_>,
-        (layouts, pipelines): (&Layouts, &mut PipelineCache),
-        views: &Views,
-        wanted: &[(Arc<CrowdCore>, Needs)],
-    ) {
+    /// Forms batches of crowds whose pipelines are compiled.
+    fn form(&mut self, gpu: Gpu<'_>, layouts: &Layouts, views: &Views, wanted: &[(Arc<CrowdCore>, Needs)]) {
         if wanted.is_empty() {
             return;
         }
@@ -148,14 +162,11 @@ impl Batching {
             }
             let all = &all[..count];
             let members = all.iter().map(|(crowd, (capacity, reach))| {
-                let variant = Variant { previous_transforms: false, ..crowd.model.geometry.variant };
-                let source = InstanceSource::Batch { table: layouts.table_len.is_some() };
-                let of = |surface: &Surface| pipelines.get(layouts, (variant, source), *surface);
-                let pipelines = crowd.model.surfaces.iter().map(of).collect();
+                let pipelines = crowd.model.batched.get().cloned().unwrap_or_default();
                 Member { model: &crowd.model, pipelines, capacity: *capacity, reach: *reach }
             });
             let members: Vec<_> = members.collect();
-            let passes = self.pipelines.get_or_insert_with(|| Arc::new(BatchPipelines::new(gpu.device)));
+            let passes = self.compiler.passes();
             let (batch, palettes) = Batch::new((gpu, &mut encoder), layouts, views, passes, &members);
             for (i, ((crowd, (room, _)), palettes)) in all.iter().zip(palettes).enumerate() {
                 crowd.join_batch((&mut encoder, layouts), (&batch.instances, batch.first_instance(i)), *room, palettes);

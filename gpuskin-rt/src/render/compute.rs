@@ -57,4 +57,9 @@ impl<T> LazyPipelines<T> {
     pub(crate) fn get(&self) -> &T {
         self.pipelines.get_or_init(|| (self.create)(&self.device))
     }
+
+    /// Whether they have been used.
+    pub(crate) fn is_made(&self) -> bool {
+        self.pipelines.get().is_some()
+    }
 }

@@ -1,11 +1,12 @@
 //! Models on the device, and the choice of the encoding that a device plays.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::Error;
 use super::geometry::Geometry;
 use super::materials::Materials;
 use super::palette::computes;
+use super::pipelines::Pipelines;
 use super::roots::RootClips;
 use super::surface::Surface;
 use super::textures::Textures;
@@ -21,6 +22,8 @@ pub(crate) struct GpuModel {
     pub(crate) textures: Textures,
     /// Root motion of the clips, if any has some.
     pub(crate) roots: Option<Arc<RootClips>>,
+    /// Pipelines of each part in a batch, once they are compiled.
+    pub(crate) batched: OnceLock<Vec<Arc<Pipelines>>>,
 }
 
 /// Returns the first encoding of a model that a device can play: the model itself, or one of its

@@ -1,6 +1,6 @@
 //! Loading of models, crowds and fields into a renderer.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use super::crowd_core::CrowdCore;
 use super::descriptor::DrawPath;
@@ -187,7 +187,7 @@ impl CrowdRenderer {
         let materials = Materials::new(gpu, model, &textures, &mut self.samplers, &self.white, full)?;
         let surface = |part: &MeshPart| Surface::of(part, &meta.materials[part.material as usize], full);
         let surfaces = geometry.parts.iter().map(surface).collect();
-        let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures, roots });
+        let loaded = Arc::new(GpuModel { geometry, surfaces, materials, textures, roots, batched: OnceLock::new() });
         self.models.insert(key, Arc::downgrade(&loaded));
         Ok(loaded)
     }

@@ -44,6 +44,7 @@ mod albedo;
 mod attach;
 mod attachments;
 mod batch;
+mod batch_compiling;
 mod batch_draws;
 mod batch_materials;
 mod batch_members;

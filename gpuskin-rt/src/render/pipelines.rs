@@ -1,4 +1,4 @@
-//! Render pipelines: one per shader variant and surface in use, created on first use.
+//! Render pipelines: one per shader variant and surface in use, compiled on first use.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use super::RendererDescriptor;
 use super::layouts::{Layouts, buffers};
 use super::material::ConstantsUse;
-use super::shading::LightingFeatures;
 use super::shadow_map::SHADOW_FORMAT;
 use super::surface::{LightResponse, Surface};
 use crate::MeshPart;
@@ -17,21 +16,21 @@ use crate::shader::{self, InstanceSource, Variant};
 #[derive(Debug)]
 pub(crate) struct Pipelines {
     /// Pipeline for colour; of a blended surface, the one that blends.
-    color: wgpu::RenderPipeline,
+    color: OnceLock<wgpu::RenderPipeline>,
     /// Pipeline for the depth of a blended surface, in a pass with colour and depth.
-    cover: Option<wgpu::RenderPipeline>,
+    cover: OnceLock<wgpu::RenderPipeline>,
     depth: OnceLock<wgpu::RenderPipeline>,
     shadow: OnceLock<wgpu::RenderPipeline>,
     recipe: Recipe,
 }
 
-/// Inputs of the depth pipelines, which are created on first use: many games never draw one.
+/// Inputs of the pipelines.
 #[derive(Debug)]
 struct Recipe {
     device: wgpu::Device,
     /// Layouts of colour passes, and of depth passes.
     layouts: [wgpu::PipelineLayout; 2],
-    module: wgpu::ShaderModule,
+    module: Arc<OnceLock<wgpu::ShaderModule>>,
     variant: Variant,
     instances: InstanceSource,
     surface: Surface,
@@ -59,19 +58,43 @@ impl Pipelines {
         if !self.draws(kind) {
             return None;
         }
-        match kind {
-            PassKind::Color | PassKind::Blend => Some(&self.color),
-            PassKind::Cover => self.cover.as_ref(),
-            PassKind::Depth => Some(self.depth.get_or_init(|| self.recipe.depth())),
-            PassKind::Shadow => Some(self.shadow.get_or_init(|| self.recipe.shadow())),
-        }
+        Some(match kind {
+            PassKind::Color | PassKind::Blend => self.color.get_or_init(|| self.recipe.color()),
+            PassKind::Cover => self.cover.get_or_init(|| self.recipe.cover()),
+            PassKind::Depth => self.depth.get_or_init(|| self.recipe.depth()),
+            PassKind::Shadow => self.shadow.get_or_init(|| self.recipe.shadow()),
+        })
+    }
+
+    /// Compiles the pipelines of colour passes. Those of depth passes are compiled when they first draw: many games never
+    /// do.
+    pub(crate) fn compile(&self) {
+        [PassKind::Color, PassKind::Cover, PassKind::Blend].into_iter().for_each(|kind| _ = self.of(kind));
+    }
+
+    /// Compiles the pipelines of each kind of pass for which `other`, of the same surface, has one.
+    pub(crate) fn compile_like(&self, other: &Self) {
+        other.compiled().for_each(|kind| _ = self.of(kind));
+    }
+
+    /// Whether there is a pipeline for each kind of pass for which `other`, of the same surface, has one.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        other.compiled().all(|kind| self.compiled().any(|own| own == kind))
+    }
+
+    /// Kinds of passes for which there are pipelines.
+    fn compiled(&self) -> impl Iterator<Item = PassKind> {
+        let Self { color, cover, depth, shadow, .. } = self;
+        let color_kind = if self.recipe.surface.blended { PassKind::Blend } else { PassKind::Color };
+        let kinds = [color_kind, PassKind::Cover, PassKind::Depth, PassKind::Shadow];
+        kinds.into_iter().zip([color, cover, depth, shadow]).filter_map(|(kind, made)| made.get().map(|_| kind))
     }
 
     /// Whether the surface is drawn in a kind of pass.
     pub(crate) fn draws(&self, kind: PassKind) -> bool {
         match kind {
             PassKind::Color | PassKind::Depth => !self.recipe.surface.blended,
-            PassKind::Cover => self.cover.is_some(),
+            PassKind::Cover => self.recipe.surface.blended && self.recipe.descriptor.depth_format.is_some(),
             PassKind::Blend => self.recipe.surface.blended,
             PassKind::Shadow => true,
         }
@@ -133,13 +156,12 @@ impl Recipe {
     }
 
     /// Depth of a blended surface, by the vertex shader that draws its colour: depth must be equal.
-    fn cover(&self) -> Option<wgpu::RenderPipeline> {
-        let depth_format = self.descriptor.depth_format.filter(|_| self.surface.blended)?;
+    fn cover(&self) -> wgpu::RenderPipeline {
         let (format, write_mask) = (self.descriptor.color_format, wgpu::ColorWrites::empty());
         let target = wgpu::ColorTargetState { format, blend: None, write_mask };
-        let depth = self.depth_state(depth_format, Default::default());
+        let depth = self.descriptor.depth_format.map(|format| self.depth_state(format, Default::default()));
         let fragment = Some(("fragment_cover", &[Some(target)][..]));
-        Some(self.pipeline(&self.layouts[0], "vertex", fragment, Some(depth), self.descriptor.sample_count))
+        self.pipeline(&self.layouts[0], "vertex", fragment, depth, self.descriptor.sample_count)
     }
 
     fn depth(&self) -> wgpu::RenderPipeline {
@@ -164,6 +186,25 @@ impl Recipe {
     /// Whether the renderer draws the metallic-roughness model.
     fn is_full(&self) -> bool {
         self.descriptor.shading.features().is_some()
+    }
+
+    /// Shader module, compiled on first use.
+    fn module(&self) -> &wgpu::ShaderModule {
+        self.module.get_or_init(|| {
+            let Self { variant, instances, surface, .. } = *self;
+            let text = match self.descriptor.shading.features() {
+                Some(features) => {
+                    let own = features.own_functions();
+                    shader::material::material(variant, instances, surface.code(), features.code(), own)
+                }
+                None => shader::drawn(variant, instances, surface.textures.has(TextureSet::LAYERS)),
+            };
+            let text = if surface.blended { shader::blended(text) } else { text };
+            self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("gpuskin crowd"),
+                source: wgpu::ShaderSource::Wgsl(text.into()),
+            })
+        })
     }
 
     fn depth_state(&self, format: wgpu::TextureFormat, bias: wgpu::DepthBiasState) -> wgpu::DepthStencilState {
@@ -192,7 +233,7 @@ impl Recipe {
             label: Some("gpuskin"),
             layout: Some(layout),
             vertex: wgpu::VertexState {
-                module: &self.module,
+                module: self.module(),
                 entry_point: Some(vertex),
                 compilation_options: compilation_options.clone(),
                 buffers: &buffers.layouts(),
@@ -205,7 +246,7 @@ impl Recipe {
             depth_stencil,
             multisample: wgpu::MultisampleState { count: sample_count, ..Default::default() },
             fragment: fragment.map(|(entry_point, targets)| wgpu::FragmentState {
-                module: &self.module,
+                module: self.module(),
                 entry_point: Some(entry_point),
                 compilation_options,
                 targets,
@@ -226,7 +267,7 @@ pub(crate) struct PipelineCache {
     device: wgpu::Device,
     descriptor: RendererDescriptor,
     /// Shader modules; those of the metallic-roughness model by the code of their surface too.
-    shaders: HashMap<ShaderKey, wgpu::ShaderModule>,
+    shaders: HashMap<ShaderKey, Arc<OnceLock<wgpu::ShaderModule>>>,
     /// Pipeline layouts of colour and depth passes.
     layouts: HashMap<(Variant, InstanceSource, TextureSet), [wgpu::PipelineLayout; 2]>,
     pipelines: HashMap<(Variant, InstanceSource, Surface), Arc<Pipelines>>,
@@ -247,7 +288,20 @@ impl PipelineCache {
         (!features.flags.contains(wgpu::TextureFormatFeatureFlags::BLENDABLE)).then_some(format)
     }
 
+    /// Returns the pipelines of a surface, with those of colour passes compiled.
     pub(crate) fn get(
+        &mut self,
+        layouts: &Layouts,
+        text: (Variant, InstanceSource),
+        surface: Surface,
+    ) -> Arc<Pipelines> {
+        let pipelines = self.uncompiled(layouts, text, surface);
+        pipelines.compile();
+        pipelines
+    }
+
+    /// Returns the pipelines of a surface. What is not compiled yet is on first use, in any thread.
+    pub(crate) fn uncompiled(
         &mut self,
         layouts: &Layouts,
         (variant, instances): (Variant, InstanceSource),
@@ -260,20 +314,9 @@ impl PipelineCache {
             return pipelines.clone();
         }
         let code = self.descriptor.shading.features().map(|features| (surface.code(), features.code()));
-        let own = self.descriptor.shading.features().map(LightingFeatures::own_functions).unwrap_or_default();
-        let text = || match code {
-            Some((surface, lighting)) => shader::material::material(variant, instances, surface, lighting, own),
-            None => shader::drawn(variant, instances, layers),
-        };
         let blended = surface.blended;
         self.blends |= blended;
-        let module = self.shaders.entry((variant, instances, code, layers, blended)).or_insert_with(|| {
-            let text = if blended { shader::blended(text()) } else { text() };
-            self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some("gpuskin crowd"),
-                source: wgpu::ShaderSource::Wgsl(text.into()),
-            })
-        });
+        let module = self.shaders.entry((variant, instances, code, layers, blended)).or_default();
         let layout = self
             .layouts
             .entry((variant, instances, surface.textures))
@@ -287,8 +330,8 @@ impl PipelineCache {
             surface,
             descriptor: self.descriptor.clone(),
         };
-        let (color, cover) = (recipe.color(), recipe.cover());
-        let pipelines = Arc::new(Pipelines { color, cover, depth: OnceLock::new(), shadow: OnceLock::new(), recipe });
+        let (color, cover, depth, shadow) = Default::default();
+        let pipelines = Arc::new(Pipelines { color, cover, depth, shadow, recipe });
         self.pipelines.insert((variant, instances, surface), pipelines.clone());
         pipelines
     }

@@ -142,7 +142,7 @@ impl CrowdRenderer {
             models: HashMap::new(),
             crowds: Vec::new(),
             fields: Vec::new(),
-            batching: Batching::default(),
+            batching: Batching::new(device),
         };
         renderer.add_view();
         renderer.add_shadow_views();
@@ -283,7 +283,9 @@ impl CrowdRenderer {
         let mut result = self.set_camera(queue, View::MAIN, camera).and_then(|()| self.upload_lighting(queue, camera));
         let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
         let views = self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS);
-        self.batching.update(Gpu { device: &self.device, queue }, (&self.layouts, &mut self.pipelines), views, &crowds);
+        let pyramid = self.occlusion.as_ref().map(Occlusion::layout);
+        let (gpu, pipelines) = (Gpu { device: &self.device, queue }, (&*self.layouts, &mut self.pipelines));
+        result = result.and(self.batching.update(gpu, pipelines, (views, pyramid), &crowds));
         let mut uploads = Uploads::new(&self.device);
         for crowd in &crowds {
             let pipelines = (&self.scatter_pipeline, &self.motion_pipelines);

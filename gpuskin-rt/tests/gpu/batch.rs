@@ -3,6 +3,8 @@
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{Canvas, Gpu, Picture, open};
+use std::time::{Duration, Instant};
+
 use glam::Vec3;
 use gpuskin_rt::internals::*;
 
@@ -259,6 +261,30 @@ pub fn crowds_that_come_and_go_match_single_crowds() {
     assert_eq!(drawn(&mut scenes, 1, "half of the crowds were removed"), expected);
     scenes.iter_mut().for_each(|scene| drop((scene.crowds.pop(), scene.ids.pop())));
     assert_eq!(drawn(&mut scenes, 0, "most crowds were removed"), vec![25; 25]);
+}
+
+/// Pipelines of batches compile while frames are drawn: crowds are drawn by themselves until they are there.
+pub fn crowds_are_drawn_while_pipelines_of_batches_compile() {
+    let models: Vec<_> = (0..3).map(test_model).collect();
+    let mut scenes = scenes(&models[..1], &RendererDescriptor::default()).expect(DEVICE);
+    assert_same(&mut scenes, 0, 0, "a single crowd");
+    scenes.iter_mut().for_each(|scene| scene.add(&models[1], 30, 1));
+    assert_same(&mut scenes, 1, 0, "a second crowd, in the frame in which it came");
+    let until = |scenes: &mut Scenes, merged: usize| {
+        let start = Instant::now();
+        while scenes[..2].iter().any(|scene| scene.merged() < merged) {
+            assert!(start.elapsed() < Duration::from_secs(120), "no batch of {merged} crowds");
+            scenes[..2].iter_mut().for_each(|scene| drop(scene.draw(2, false)));
+        }
+        assert_same(scenes, 3, merged, "compiled");
+    };
+    until(&mut scenes, 2);
+    scenes.iter_mut().for_each(|scene| scene.add(&models[2], 30, 2));
+    assert_same(&mut scenes, 4, 2, "two are merged, and a third came whose pipelines are not there");
+    until(&mut scenes, 3);
+    // Another crowd of the first model needs nothing new.
+    scenes.iter_mut().for_each(|scene| scene.add(&models[0], 30, 3));
+    assert_same(&mut scenes, 5, 4, "a crowd whose pipelines are there");
 }
 
 /// Thousands of models, and views that come while they are drawn.

@@ -56,6 +56,7 @@ fn main() -> std::process::ExitCode {
         test!(batch::batched_pictures_of_blended_materials_match_single_crowds, VULKAN),
         test!(batch::batched_pictures_in_the_full_material_match_single_crowds, VULKAN),
         test!(batch::crowds_that_come_and_go_match_single_crowds, VULKAN),
+        test!(batch::crowds_are_drawn_while_pipelines_of_batches_compile, VULKAN),
         test!(batch::thousands_of_models_and_new_views_match_single_crowds, VULKAN),
         test!(batch::crowds_leave_their_batch_and_keep_their_picture, VULKAN),
         test!(batch::revealed_instances_of_a_batch_match_single_crowds, VULKAN),

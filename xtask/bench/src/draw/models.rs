@@ -1,5 +1,7 @@
 //! Scenes of many different models: the same soldiers as one model, or as many models of a few each; and how long they load.
 
+use std::time::Instant;
+
 use gpuskin_rt::internals::{
     Camera, Clip, ColorFormat, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Instance, InstanceId, Model,
     RendererDescriptor, Repeat, Transform, View, wgpu,
@@ -37,6 +39,7 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
             table(&context.without(tables)?, model, count, "standing, each material bound by itself")?;
         }
         adding(context, model, count)?;
+        second(context, model, count)?;
     }
     loading(context, model)
 }
@@ -117,6 +120,41 @@ fn adding(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     let median = median(usual);
     time("median of all other frames, with waiting for the GPU", median);
     compared("longest frame in which a model is added", longest, ("median", median), Some(Asked::AtMost(1.5)));
+    Ok(())
+}
+
+/// Adds a second model to a scene of one while it is drawn: the first time that crowds are merged.
+fn second(context: &Context, model: &Model, count: u32) -> Result<(), String> {
+    heading(&format!("models: a second model added to one while {count} instances are drawn, one view"));
+    let mut scene = Scene::new(context, model, 1, count)?;
+    let targets = Targets::new(context);
+    let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
+    let (mut alone, mut with_second) = (Vec::new(), Vec::new());
+    let start = Instant::now();
+    for frame in 0.. {
+        let more = (frame == frames).then(|| renamed(model, 1)).transpose()?;
+        let (wall, result) = seconds(|| {
+            if let Some(more) = &more {
+                scene.renderers[0].add(more, &[0, 1, 2, 3, 4], scene.side)?;
+            }
+            scene.frame(context, &targets, VIEWS[0], frame, false)
+        });
+        result?;
+        match frame {
+            // The first frames upload.
+            0..4 => {}
+            _ if frame < frames => alone.push(wall),
+            _ => with_second.push(wall),
+        }
+        // Longer than any driver compiles.
+        if frame > 2 * frames && start.elapsed().as_secs_f64() > 3.0 {
+            break;
+        }
+    }
+    let longest = with_second.iter().copied().fold(0.0, f64::max);
+    let median = median(alone);
+    time("median frame of one model, with waiting for the GPU", median);
+    compared("longest frame from the second model on", longest, ("median", median), None);
     Ok(())
 }
 

@@ -1,0 +1,173 @@
+//! Compilation of the pipelines of batches, in a thread of its own while frames are drawn.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Weak};
+use std::thread::{Builder, JoinHandle};
+
+use super::batch_passes::BatchPipelines;
+use super::compute::LazyPipelines;
+use super::crowd_core::CrowdCore;
+use super::error::Error;
+use super::gpu::guarded;
+use super::gpu_model::GpuModel;
+use super::layouts::Layouts;
+use super::pipelines::{PipelineCache, Pipelines};
+use crate::shader::{InstanceSource, Variant};
+
+/// Compiles the pipelines of batches. A crowd is drawn by itself until those of its model are compiled, so that no frame
+/// waits for them.
+#[derive(Debug)]
+pub(super) struct BatchCompiler {
+    passes: Arc<LazyPipelines<BatchPipelines>>,
+    jobs: Vec<Job>,
+}
+
+/// Models whose pipelines a thread compiles.
+#[derive(Debug)]
+struct Job {
+    work: Arc<Work>,
+    /// `None` after a failure. Those models are drawn by themselves.
+    thread: Option<JoinHandle<Result<(), Error>>>,
+}
+
+#[derive(Debug)]
+struct Work {
+    device: wgpu::Device,
+    passes: Arc<LazyPipelines<BatchPipelines>>,
+    /// Bind group layout of the depth pyramid, with occlusion culling.
+    pyramid: Option<wgpu::BindGroupLayout>,
+    models: Vec<ModelWork>,
+}
+
+#[derive(Debug)]
+struct ModelWork {
+    model: Weak<GpuModel>,
+    /// Pipelines of each part in a batch.
+    pipelines: Vec<Arc<Pipelines>>,
+    /// Pipelines of each part in a crowd that is drawn by itself.
+    single: Vec<Arc<Pipelines>>,
+}
+
+impl BatchCompiler {
+    pub(super) fn new(device: &wgpu::Device) -> Self {
+        let passes = Arc::new(LazyPipelines::new(device, BatchPipelines::new));
+        Self { passes, jobs: Vec::new() }
+    }
+
+    pub(super) fn passes(&self) -> &Arc<LazyPipelines<BatchPipelines>> {
+        &self.passes
+    }
+
+    /// Compiles what batches of crowds need, and sets [`GpuModel::batched`] of each model once its pipelines are there: in
+    /// this call if `at_once`, or if the device cannot compile in another thread. `pyramid`: as in [`Work`].
+    ///
+    /// # Errors
+    /// If the device could not create the pipelines of an earlier call.
+    pub(super) fn compile<'a>(
+        &mut self,
+        device: &wgpu::Device,
+        (layouts, pipelines): (&Layouts, &mut PipelineCache),
+        pyramid: Option<&wgpu::BindGroupLayout>,
+        crowds: impl Iterator<Item = &'a Arc<CrowdCore>>,
+        at_once: bool,
+    ) -> Result<(), Error> {
+        let result = self.finish();
+        let mut new = crowds.filter(|crowd| crowd.model.batched.get().is_none()).peekable();
+        if new.peek().is_none() {
+            return result;
+        }
+        let known = self.jobs.iter().flat_map(|job| &job.work.models);
+        // The job keeps the allocation of its model, so that no other model has this address.
+        let mut known: HashSet<_> = known.map(|of| of.model.as_ptr()).collect();
+        let mut models: Vec<_> = new
+            .filter(|crowd| known.insert(Arc::as_ptr(&crowd.model)))
+            .map(|crowd| ModelWork::new(crowd, layouts, pipelines))
+            .collect();
+        if self.passes.is_made() {
+            models.retain(|of| !of.is_done() || !of.finish());
+        }
+        if models.is_empty() {
+            return result;
+        }
+        let (device, passes) = (device.clone(), self.passes.clone());
+        let work = Arc::new(Work { device, passes, pyramid: pyramid.cloned(), models });
+        let in_thread = work.clone();
+        let run = move || guarded(&in_thread.device, || in_thread.run());
+        let thread = match at_once || !compiles_in_threads(&work.device) {
+            false => Builder::new().name("gpuskin pipelines".into()).spawn(run).ok(),
+            true => None,
+        };
+        match thread {
+            thread @ Some(_) => self.jobs.push(Job { work, thread }),
+            None => {
+                work.run()?;
+                work.models.iter().for_each(|of| _ = of.finish());
+            }
+        }
+        result
+    }
+
+    /// Takes the results of threads that have ended.
+    fn finish(&mut self) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.jobs.retain_mut(|Job { work, thread }| {
+            let Some(ended) = thread.take_if(|thread| thread.is_finished()) else { return true };
+            let panicked = || Err(Error::Device { reason: "a thread that compiled pipelines panicked".to_owned() });
+            let made = ended.join().unwrap_or_else(|_| panicked());
+            let failed = made.is_err();
+            if !failed {
+                work.models.iter().for_each(|of| _ = of.finish());
+            }
+            result = core::mem::replace(&mut result, Ok(())).and(made);
+            failed
+        });
+        result
+    }
+}
+
+impl Drop for BatchCompiler {
+    /// Waits: a driver that compiles while the process ends may crash.
+    fn drop(&mut self) {
+        self.jobs.iter_mut().filter_map(|job| job.thread.take()).for_each(|thread| _ = thread.join());
+    }
+}
+
+impl Work {
+    fn run(&self) -> Result<(), Error> {
+        let passes = self.passes.get();
+        self.pyramid.iter().for_each(|pyramid| _ = passes.reveal(&self.device, pyramid));
+        self.models
+            .iter()
+            .flat_map(|of| of.pipelines.iter().zip(&of.single))
+            .for_each(|(p, like)| p.compile_like(like));
+        Ok(())
+    }
+}
+
+impl ModelWork {
+    fn new(crowd: &CrowdCore, layouts: &Layouts, pipelines: &mut PipelineCache) -> Self {
+        let model = &crowd.model;
+        let variant = Variant { previous_transforms: false, ..model.geometry.variant };
+        let source = InstanceSource::Batch { table: layouts.table_len.is_some() };
+        let of = |surface| pipelines.uncompiled(layouts, (variant, source), surface);
+        let pipelines = model.surfaces.iter().copied().map(of).collect();
+        let single = crowd.parts.iter().map(|part| part.pipelines.clone()).collect();
+        Self { model: Arc::downgrade(model), pipelines, single }
+    }
+
+    fn is_done(&self) -> bool {
+        self.pipelines.iter().zip(&self.single).all(|(pipelines, like)| pipelines.is_like(like))
+    }
+
+    /// Gives the model its pipelines. Returns `true`.
+    fn finish(&self) -> bool {
+        self.model.upgrade().is_none_or(|model| model.batched.set(self.pipelines.clone()).is_ok())
+    }
+}
+
+/// Whether a device compiles pipelines in another thread while this one draws. OpenGL contexts belong to one thread at a
+/// time; browsers have no threads here, and compile in another process.
+fn compiles_in_threads(device: &wgpu::Device) -> bool {
+    use wgpu::Backend::{Dx12, Metal, Vulkan};
+    matches!(device.adapter_info().backend, Dx12 | Metal | Vulkan)
+}
