@@ -205,11 +205,11 @@ struct LodCache<'a> {
 
 impl LodCache<'_> {
     fn levels(&mut self, encoding: Encoding) -> &[LodMesh] {
-        let most = match self.lods {
+        let (most, fewest) = match self.lods {
             // Fields, which vertex mode is mostly for, are drawn in one level.
-            Lods::Auto if encoding.is_vertex() => 0,
-            Lods::Auto => MAX_LODS - 1,
-            Lods::Most(most) => most,
+            Lods::Auto if encoding.is_vertex() => (0, lods::MIN_TRIANGLES),
+            Lods::Auto => (MAX_LODS - 1, lods::MIN_TRIANGLES),
+            Lods::Most(most) => (most, lods::FEWEST_TRIANGLES),
         };
         if most == 0 {
             return &[];
@@ -221,7 +221,7 @@ impl LodCache<'_> {
                 Some(mesh) if encoding.is_vertex() => lods::of_vertices(&outline.model, mesh),
                 _ => lods::of_bones(&outline.model, geometry),
             };
-            self.known = Some((encoding.is_vertex(), lods::levels(geometry, &poses, most)));
+            self.known = Some((encoding.is_vertex(), lods::levels(geometry, &poses, most, fewest)));
         }
         self.known.as_ref().map_or(&[], |(_, levels)| levels)
     }

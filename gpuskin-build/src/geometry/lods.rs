@@ -24,9 +24,11 @@ use simplify::{CollapsibleSurface, Seams};
 use poses::LodPoses;
 pub(crate) use poses::{of_bones, of_vertices};
 
-/// Wanted number of triangles of the coarsest LOD, and the maximum.
-const MIN_TRIANGLES: f64 = 48.0;
+/// Wanted number of triangles of the coarsest LOD, and the maximum, unless the manifest asks for more LODs.
+pub(crate) const MIN_TRIANGLES: f64 = 48.0;
 const MAX_COARSEST: usize = 64;
+/// Wanted number of triangles of the coarsest LOD, if the manifest asks for more LODs: for characters of a few pixels.
+pub(crate) const FEWEST_TRIANGLES: f64 = 12.0;
 /// Maximum ratio of triangles to the finer LOD. A LOD with more is not worth a draw call.
 const MAX_TRIANGLE_RATIO: f64 = 0.8;
 /// Maximum ratio of triangles to the wanted number. A result with more is rejected.
@@ -51,11 +53,11 @@ pub(crate) struct LodMesh {
 
 /// Returns at most `most` LODs coarser than the finest, from fine to coarse. Each has about half
 /// the triangles of the previous one, or fewer if a few dozen triangles would not be reached by
-/// halving.
-pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<LodMesh> {
+/// halving. `fewest`: wanted number of triangles of the coarsest, if `most` suffices.
+pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest: f64) -> Vec<LodMesh> {
     let total = geometry.indices.len() / 3;
     let mut levels: Vec<LodMesh> = Vec::new();
-    if total <= MAX_COARSEST {
+    if total as f64 * MIN_TRIANGLES <= MAX_COARSEST as f64 * fewest {
         return levels;
     }
     let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
@@ -66,7 +68,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
     let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
     let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
-    for wanted in wanted(total).into_iter().take(most) {
+    for wanted in wanted(total, fewest).into_iter().take(most) {
         let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
         let merged = clusters.with(wanted as usize).map(|surfaces| measure.of_mesh(surfaces));
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
@@ -89,14 +91,18 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize) -> Vec<
 }
 
 /// Returns the wanted numbers of triangles of the LODs: halves, or fewer if there are too few LODs for
-/// halving.
-fn wanted(total: usize) -> Vec<f64> {
+/// halving. Below [`MIN_TRIANGLES`], halves.
+fn wanted(total: usize, fewest: f64) -> Vec<f64> {
     let ratio = libm::pow(total as f64 / MIN_TRIANGLES, 1.0 / (MAX_LODS - 1) as f64).max(2.0);
     let all = (1..MAX_LODS).map(|level| total as f64 / libm::pow(ratio, level as f64));
     // Allows for rounding errors.
     let mut wanted: Vec<f64> = all.take_while(|wanted| *wanted >= MIN_TRIANGLES * 0.99).collect();
     if wanted.last().is_none_or(|last| *last > MAX_COARSEST as f64) {
         wanted.push(MIN_TRIANGLES);
+    }
+    let half = |wanted: &[f64]| wanted.last().map(|last| last / 2.0).filter(|half| *half >= fewest);
+    while let Some(half) = half(&wanted) {
+        wanted.push(half);
     }
     wanted
 }

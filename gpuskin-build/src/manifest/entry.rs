@@ -173,7 +173,7 @@ pub enum Lods {
     /// LODs down to at most 64 triangles, for encodings that compute shaders play.
     #[default]
     Auto,
-    /// At most this many LODs below the finest, for any encoding; 0 disables LODs.
+    /// At most this many LODs below the finest, down to about 12 triangles, for any encoding; 0 disables LODs.
     Most(usize),
 }
 

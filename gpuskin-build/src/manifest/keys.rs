@@ -220,7 +220,7 @@ const LODS: Key = Key {
     name: "lods",
     value: AnyOf(&[Bool, Whole { least: 0, most: MAX_COARSER_LODS as u64 }]),
     default: Toml("true"),
-    doc: "number of levels of detail below LOD 0; `true`: down to at most 64 triangles, not in vertex mode; `false`: none",
+    doc: "most levels of detail below LOD 0, down to a dozen triangles; `true`: down to at most 64 triangles, not in vertex mode; `false`: none",
 };
 const FPS: Key = Key {
     name: "fps",

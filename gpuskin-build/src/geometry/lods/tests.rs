@@ -63,7 +63,7 @@ fn triangles(level: &LodMesh) -> usize {
 fn lods_halve_to_a_few_dozen_triangles_and_errors_grow() {
     let geometry = geometry(vec![tube(41, 32, None, 0, DVec3::ZERO)]);
     let poses = bent(&geometry, &[0.7, 1.5]);
-    let levels = levels(&geometry, &poses, 7);
+    let levels = levels(&geometry, &poses, 7, MIN_TRIANGLES);
     let counts: Vec<usize> = levels.iter().map(triangles).collect();
     assert!(levels.len() >= 4 && *counts.last().unwrap() < 120, "{counts:?}");
     assert!(levels[0].error < 0.01, "{}", levels[0].error);
@@ -77,9 +77,22 @@ fn lods_halve_to_a_few_dozen_triangles_and_errors_grow() {
     }
     assert!(levels.is_sorted_by_key(|level| level.error));
     // The result is reproducible, and truncated if fewer LODs are wanted.
-    assert_eq!(super::levels(&geometry, &poses, 7), levels);
-    assert_eq!(super::levels(&geometry, &poses, 2), levels[..2]);
-    assert!(super::levels(&geometry, &poses, 0).is_empty());
+    assert_eq!(super::levels(&geometry, &poses, 7, MIN_TRIANGLES), levels);
+    assert_eq!(super::levels(&geometry, &poses, 2, MIN_TRIANGLES), levels[..2]);
+    assert!(super::levels(&geometry, &poses, 0, MIN_TRIANGLES).is_empty());
+}
+
+/// A manifest that asks for more LODs than lead to 64 triangles gets them.
+#[test]
+fn more_lods_go_on_to_a_dozen_triangles() {
+    let geometry = geometry(vec![tube(11, 16, None, 0, DVec3::ZERO)]);
+    let poses = bent(&geometry, &[0.7]);
+    let [usual, more] = [MIN_TRIANGLES, FEWEST_TRIANGLES].map(|fewest| levels(&geometry, &poses, 7, fewest));
+    assert_eq!(more[..usual.len()], usual);
+    let counts: Vec<usize> = more[usual.len()..].iter().map(triangles).collect();
+    assert!(matches!(counts[..], [18..=28, 8..=14]), "{counts:?}");
+    let errors: Vec<f32> = more.iter().map(|level| level.error).collect();
+    assert!(errors.is_sorted() && errors.iter().all(|error| *error < 0.3), "{errors:?}");
 }
 
 /// The error is measured in all poses: straight triangles along the tube do not fit the fold of the
@@ -90,7 +103,10 @@ fn a_bending_joint_keeps_its_triangles() {
     let (straight, poses) = (bent(&geometry, &[]), bent(&geometry, &[1.5]));
     let truth = LodErrorMeter::new(&geometry, &poses, vec![vec![0]]);
     for level in [1, 2] {
-        let (blind, seeing) = (&levels(&geometry, &straight, 7)[level], &levels(&geometry, &poses, 7)[level]);
+        let (blind, seeing) = (
+            &levels(&geometry, &straight, 7, MIN_TRIANGLES)[level],
+            &levels(&geometry, &poses, 7, MIN_TRIANGLES)[level],
+        );
         // Reordered triangles are measured at other points.
         assert!(seeing.error >= 0.95 * truth.error(&seeing.parts));
         assert!(
@@ -118,7 +134,7 @@ fn parts_and_materials_stay_apart_and_none_vanishes() {
         .iter()
         .map(|p| geometry.indices[p.first_index as usize..][..p.index_count as usize].iter().copied().collect())
         .collect();
-    let levels = levels(&geometry, &bent(&geometry, &[0.5]), 7);
+    let levels = levels(&geometry, &bent(&geometry, &[0.5]), 7, MIN_TRIANGLES);
     assert!(levels.len() >= 3);
     for level in &levels {
         assert_eq!(level.parts.len(), 3);
@@ -156,7 +172,7 @@ fn meshes_of_hard_edges_are_simplified() {
     }
     let geometry = geometry(vec![hard]);
     assert!(geometry.vertices.len() > 1400);
-    let levels = levels(&geometry, &bent(&geometry, &[0.5]), 7);
+    let levels = levels(&geometry, &bent(&geometry, &[0.5]), 7, MIN_TRIANGLES);
     assert!(triangles(levels.last().unwrap()) <= 64, "{:?}", levels.iter().map(triangles).collect::<Vec<_>>());
 }
 
@@ -193,7 +209,7 @@ fn every_mesh_gets_down_to_64_triangles() {
     for count in [1, 3, 15] {
         let geometry = geometry(boxes(count));
         let total = geometry.indices.len() / 3;
-        let levels = levels(&geometry, &bent(&geometry, &[0.5, 1.2]), 7);
+        let levels = levels(&geometry, &bent(&geometry, &[0.5, 1.2]), 7, MIN_TRIANGLES);
         let counts: Vec<usize> = levels.iter().map(triangles).collect();
         assert!(counts.last().is_some_and(|last| *last <= 64), "{count} boxes of {total} triangles: {counts:?}");
         assert!(levels.iter().all(|level| level.error.is_finite()));
@@ -204,7 +220,7 @@ fn every_mesh_gets_down_to_64_triangles() {
         assert!(levels.iter().all(|level| hidden(level) > 0), "{count}");
     }
     for total in [65, 100, 127, 128, 190, 6_144, 65_408, 1_000_000] {
-        let wanted = wanted(total);
+        let wanted = wanted(total, MIN_TRIANGLES);
         assert!(wanted.len() < MAX_LODS && wanted.is_sorted_by(|a, b| a > b) && wanted[0] < total as f64, "{total}");
         assert!(*wanted.last().unwrap() <= 64.0 && *wanted.last().unwrap() > 47.0, "{total}: {wanted:?}");
     }
@@ -213,12 +229,12 @@ fn every_mesh_gets_down_to_64_triangles() {
 #[test]
 fn small_meshes_have_no_lods_and_degenerate_ones_do_not_panic() {
     let small = geometry(vec![tube(5, 8, None, 0, DVec3::ZERO)]);
-    assert!(levels(&small, &bent(&small, &[]), 7).is_empty());
+    assert!(levels(&small, &bent(&small, &[]), 7, MIN_TRIANGLES).is_empty());
     // All vertices at one point; and non-finite positions.
     let geometry = geometry(vec![tube(21, 16, None, 0, DVec3::ZERO)]);
     let count = geometry.vertices.len();
     for place in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
-        levels(&geometry, &vec![vec![place; count]; 3], 7);
+        levels(&geometry, &vec![vec![place; count]; 3], 7, MIN_TRIANGLES);
     }
 }
 
@@ -283,7 +299,7 @@ fn shared_models_lose_no_more_than_with_meshopt() {
         let model = model.expect("a model");
         let geometry = Geometry::with_at_most(&model, 8);
         let poses = of_bones(&model, &geometry);
-        let first = levels(&geometry, &poses, 1).remove(0);
+        let first = levels(&geometry, &poses, 1, MIN_TRIANGLES).remove(0);
         let finest = geometry.parts.iter();
         let groups: Vec<&[u32]> =
             finest.map(|part| &geometry.indices[part.first_index as usize..][..part.index_count as usize]).collect();
