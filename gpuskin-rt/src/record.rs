@@ -386,13 +386,13 @@ impl InstanceRecord {
         std::iter::once(self.clip_index()).chain(sources.into_iter().flatten())
     }
 
-    /// Returns the pose blend at `time`.
+    /// Returns the pose blend at `time`. A clip without a record becomes the first one.
     ///
     /// # Panics
-    /// If `clips` has no record of a clip in the blend.
+    /// If `clips` is empty.
     #[doc(hidden)]
     pub fn pose_blend(&self, clips: &[ClipRecord], time: Time) -> PoseBlend {
-        let frames = |playback: Playback| frame_pair(&playback, &clips[playback.clip_index()], time);
+        let frames = |playback: Playback| frame_pair(&playback, clip_or_first(clips, playback.clip_index()), time);
         let mut shown = PoseBlend::from(frames(self.playback()));
         shown.weight = self.weight(time);
         if shown.weight < 1.0 {
@@ -610,6 +610,14 @@ pub(crate) fn rotate(q: Vec4, v: Vec3) -> Vec3 {
     let u = q.truncate();
     let inner = u.cross(v) + v * q.w;
     v + u.cross(inner) * (2.0 / q.dot(q))
+}
+
+/// Returns the record of a clip; of the first one, if there is none of it.
+///
+/// # Panics
+/// If `clips` is empty.
+pub(crate) fn clip_or_first(clips: &[ClipRecord], index: usize) -> &ClipRecord {
+    clips.get(index).unwrap_or(&clips[0])
 }
 
 #[cfg(test)]

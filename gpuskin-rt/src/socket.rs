@@ -9,6 +9,7 @@ use glam::{Vec3, Vec4};
 
 use crate::files::{self, FileError};
 use crate::playback::frame_pair;
+use crate::record::clip_or_first;
 use crate::skin_matrix::compose;
 use crate::{
     Affine3, BakedModel, Bone, ClipInfo, ClipRecord, Dynamic, InstanceRecord, LayerSet, LiveBones, Metadata, Model,
@@ -96,9 +97,6 @@ impl std::error::Error for SocketError {
     }
 }
 
-/// Number of clips that an instance record can name.
-const CLIPS: usize = 1024;
-
 impl<M: BakedModel> Sockets<'static, M> {
     /// Opens the bones of a model that is baked into the program.
     ///
@@ -132,12 +130,11 @@ impl<'m, M> Sockets<'m, M> {
             .map_err(|error| SocketError::Files { model: name(), error })?;
         let range = model.animation.levels.first().copied().unwrap_or_default();
         let level = range.offset as usize..range.offset.saturating_add(range.len) as usize;
-        let mut records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
+        let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
         let texels = file.get(level.clone()).and_then(|bytes| Texels::new(meta.encoding, meta.texture, bytes));
         if !texels.is_some_and(|texels| texels.holds(&records, meta.bones.len())) {
             return Err(SocketError::Model { model: name() });
         }
-        records.resize(CLIPS, records[0]);
         Ok(Self { meta, records, file, level, model: PhantomData })
     }
 
@@ -158,7 +155,7 @@ impl<'m, M> Sockets<'m, M> {
     /// has no such bone. A clip that the model does not have becomes its first clip.
     #[doc(hidden)]
     pub fn of_playback(&self, bone: Bone<M>, playback: &Playback, time: impl Into<Time>) -> Option<Affine3> {
-        let record = self.records.get(playback.clip_index()).unwrap_or(&self.records[0]);
+        let record = clip_or_first(&self.records, playback.clip_index());
         let blend = PoseBlend::from(frame_pair(playback, record, time.into()));
         self.bone_to_model(bone, |texels, bone| texels.bone(blend, bone))
     }

@@ -1,7 +1,7 @@
 //! Bones on the CPU compared with the GPU: a vertex at each bone and one at the tip of each of its
 //! axes are drawn and read back.
 
-use crate::common::model::{Pose, Random, Recipe, TestModel};
+use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips};
 use crate::common::{BACKENDS, compute};
 use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::render::Capture;
@@ -105,12 +105,31 @@ pub fn cpu_bones_match_gpu() {
     }
 }
 
+/// Each frame has another place, so that a clip that is taken for another one shows.
+pub fn sockets_follow_any_of_many_clips() {
+    const COUNT: usize = 5_000;
+    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let mut random = Random(5);
+    let mut recipe = Recipe::random(&mut random, Encoding::LocalPacked, format, 4);
+    recipe.clips = many_clips(COUNT);
+    let test = recipe.build(|frame, _| Pose { translation: Vec3::X * frame as f32, ..Pose::REST });
+    let sockets = Sockets::with_model(&test.model).unwrap();
+    let place = |clip: usize| {
+        let record = InstanceRecord::playing(Playback { clip: clip as u32, ..Default::default() });
+        sockets.in_world(Bone::new(0), &record, Time::ZERO).unwrap().translation()[0]
+    };
+    let places: Vec<f32> = (0..COUNT).map(place).collect();
+    assert!(places.windows(2).all(|pair| pair[0] + 0.9 < pair[1]), "clips are taken for others");
+}
+
 pub fn missing_bones_clips_and_files_are_handled() {
     let test = model(&mut Random(3), Encoding::LocalPacked);
     let sockets = Sockets::with_model(&test.model).unwrap();
     let beyond = Playback { clip: 900, ..Default::default() };
     assert!(sockets.of_playback(Bone::new(0), &beyond, Time::ZERO).is_some(), "a missing clip becomes the first clip");
     assert!(sockets.in_world(Bone::new(0), &InstanceRecord::playing(beyond), Time::ZERO).is_some());
+    let last = InstanceRecord::playing(Playback { clip: MAX_CLIPS as u32 - 1, ..Default::default() });
+    assert!(sockets.in_world(Bone::new(0), &last, Time::ZERO).is_some());
     assert!(sockets.of_playback(Bone::new(BONES as u16), &Playback::default(), Time::ZERO).is_none());
 
     let mut other = test.model.clone();

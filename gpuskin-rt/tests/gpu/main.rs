@@ -70,6 +70,7 @@ fn main() -> std::process::ExitCode {
         test!(blends::layers_and_live_bones_match_f64_reference, GPU),
         test!(bones::cpu_bones_match_gpu, COMPUTE),
         test!(bones::missing_bones_clips_and_files_are_handled),
+        test!(bones::sockets_follow_any_of_many_clips),
         test!(cache::cached_pictures_match_palette_for_any_cache_size, COMPUTE),
         test!(cache::cached_vertices_match_cpu_reference, WIDE_TARGETS),
         test!(cache::sharing_error_is_never_visible, WIDE_TARGETS),
