@@ -37,14 +37,24 @@ pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = us
     }
 }
 
-/// Warns about unknown extensions in `extensionsUsed`. Unknown extensions in `extensionsRequired`
-/// are errors.
+/// Warns about unknown extensions in `extensionsUsed`, and about those of VRM, of which only the humanoid bones are
+/// read. Unknown extensions in `extensionsRequired` are errors.
 pub(super) fn unknown_extensions(file: &File<'_>, report: &mut Report<'_>) {
     let used: BTreeSet<&str> = file.document.extensions_used.iter().map(String::as_str).collect();
-    let unknown: Vec<&str> = used.into_iter().filter(|name| !is_known(name)).collect();
+    let unread = used.into_iter().filter(|name| !is_known(name));
+    let (vrm, unknown): (Vec<&str>, Vec<&str>) = unread.partition(|name| *name == "VRM" || name.starts_with("VRMC_"));
+    let mut warn = |message: String, help: Option<&str>| {
+        let warning = Diagnostic::warning(DiagnosticCode::GltfExtension, message).within(Label::file(&file.shown));
+        report.warn(help.into_iter().fold(warning, Diagnostic::help));
+    };
+    if !vrm.is_empty() {
+        let message = format!("of the VRM extensions {}, only the humanoid bones are read", list(vrm, LISTED));
+        let help = "spring bones need clips that move them; expressions are morph targets, which clips and `set_morphs` \
+                    weight; MToon materials are drawn as the glTF materials that they extend";
+        warn(message, Some(help));
+    }
     if !unknown.is_empty() {
-        let message = format!("the file uses unknown extensions: {}", list(unknown, LISTED));
-        report.warn(Diagnostic::warning(DiagnosticCode::GltfExtension, message).within(Label::file(&file.shown)));
+        warn(format!("the file uses unknown extensions: {}", list(unknown, LISTED)), None);
     }
 }
 

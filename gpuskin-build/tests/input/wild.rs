@@ -169,6 +169,20 @@ fn unsupported_material_extensions_warn() {
 }
 
 #[test]
+fn vrm_files_say_what_is_left_out() {
+    for (used, listed) in [
+        (json!(["VRM", "KHR_materials_unlit"]), "of the VRM extensions `VRM`, only the humanoid bones are read"),
+        (json!(["VRMC_vrm", "VRMC_springBone"]), "of the VRM extensions `VRMC_springBone`, `VRMC_vrm`, only"),
+    ] {
+        let mut g = figure();
+        g.json["extensionsUsed"] = used;
+        let outcome = g.import();
+        warned(&outcome, &[listed]);
+        assert!(!outcome.warnings().iter().any(|w| w.contains("unknown")), "{:#?}", outcome.warnings());
+    }
+}
+
+#[test]
 fn default_scene_is_baked_and_others_warn() {
     let mut g = figure();
     let mesh = g.triangle();
