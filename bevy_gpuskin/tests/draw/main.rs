@@ -2,6 +2,7 @@
 
 mod common;
 mod live;
+mod motion;
 mod surface;
 mod variants;
 mod written;
