@@ -26,7 +26,8 @@ pub(super) const MODEL_GROUP: u32 = 2;
 const FIRST_ID: Uuid = Uuid::from_u128(0x7be1_d8a2_5a3f_4c64_9d0e_3f21_0000_0000);
 
 /// Modules of bevy_pbr that the shaders import. Bevy loads them in the background when the app starts.
-const IMPORTED: [&str; 11] = [
+const IMPORTED: [&str; 12] = [
+    "light_probe/environment_map",
     "prepass/bindings",
     "render/clustered_forward",
     "render/mesh_types",

@@ -1,6 +1,7 @@
 //! Characters in pictures, against meshes that the CPU poses.
 
 mod common;
+mod lights;
 mod live;
 mod motion;
 mod surface;

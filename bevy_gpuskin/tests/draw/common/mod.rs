@@ -79,7 +79,7 @@ pub fn settle(app: &mut App) {
         app.update();
         let cache = app.sub_app(RenderApp).world().resource::<PipelineCache>();
         ready = if cache.waiting_pipelines().next().is_none() { ready + 1 } else { 0 };
-        if ready == 5 {
+        if ready == 3 {
             return;
         }
         std::thread::sleep(Duration::from_millis(5));
