@@ -59,6 +59,8 @@ pub struct Character<M: BakedModel> {
     variant: ModelVariant<M>,
     /// Group whose instance of the character has live bones.
     pub(crate) live: Option<GroupIndex>,
+    /// Bone-to-model transforms of live bones that fade out, rows. Empty without.
+    released: Box<[[[f32; 4]; 3]]>,
 }
 
 /// Whether the renderer knows of a character.
@@ -82,6 +84,7 @@ impl<M: BakedModel> Character<M> {
             clip,
             variant: ModelVariant::BASE,
             live: None,
+            released: Box::default(),
         }
     }
 
@@ -259,16 +262,27 @@ impl<M: BakedModel> Character<M> {
 
     /// Fades live bones in over `seconds`, in the main world.
     pub(crate) fn start_live_bones(&mut self, seconds: f32, time: Time) {
+        self.released = Box::default();
         self.play_until(time);
         if let Some(playing) = &mut self.playing {
             playing.start_live_bones(seconds, time);
         }
     }
 
-    /// Fades from live bones back to the clip over `seconds`.
-    pub(crate) fn release_live_bones(&mut self, seconds: f32) {
+    /// Fades from live bones, which have a pose, back to the clip over `seconds`.
+    pub(crate) fn release_live_bones(&mut self, pose: Box<[[[f32; 4]; 3]]>, seconds: f32) {
         self.live = None;
+        self.released = pose;
         self.command(Command::ReleaseLive(seconds));
+    }
+
+    /// Returns the pose of live bones that fade out; empty without.
+    pub(crate) fn released_pose(&mut self, time: Time) -> &[[[f32; 4]; 3]] {
+        let layers = self.playing.as_ref().and_then(|playing| playing.layers.as_ref());
+        if !layers.is_some_and(|layers| layers.has_live_bones(time)) {
+            self.released = Box::default();
+        }
+        &self.released
     }
 
     /// Returns what the character plays after its commands so far.

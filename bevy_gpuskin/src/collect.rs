@@ -57,11 +57,13 @@ pub(crate) fn collect<M: BakedModel>(
         // Taking the commands is no change.
         let character = character.bypass_change_detection();
         let group = outbox.group(layers, !no_caster, !no_receiver);
+        let mut regrouped = false;
         let slot = match &mut character.state {
             State::Spawned(slot, in_group) => {
                 if *in_group != group {
                     *in_group = group;
                     outbox.current.regrouped.push((*slot, group));
+                    regrouped = true;
                 }
                 if transform.is_changed() {
                     outbox.current.moved.push(*slot);
@@ -82,6 +84,13 @@ pub(crate) fn collect<M: BakedModel>(
             }
         };
         character.play_until(now);
+        if regrouped {
+            let pose = character.released_pose(now);
+            if !pose.is_empty() {
+                outbox.current.live.push((slot, None));
+                outbox.current.live_poses.extend_from_slice(pose);
+            }
+        }
         if character.take_change()
             && let Some(queues) = &mut queues
         {

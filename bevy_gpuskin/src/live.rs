@@ -148,12 +148,10 @@ impl<M: BakedModel> LiveBones<M> {
     }
 
     fn on_discard(mut world: DeferredWorld, context: HookContext) {
-        let Some(fade) = world.get::<Self>(context.entity).filter(|live| !live.pose.is_empty()).map(|live| live.fade)
-        else {
-            return;
-        };
+        let Some(mut live) = world.get_mut::<Self>(context.entity).filter(|live| !live.pose.is_empty()) else { return };
+        let (pose, fade) = (std::mem::take(&mut live.pose), live.fade);
         if let Some(mut character) = world.get_mut::<Character<M>>(context.entity) {
-            character.release_live_bones(fade);
+            character.release_live_bones(pose.into(), fade);
         }
     }
 }
@@ -189,14 +187,13 @@ pub(crate) fn collect_live<M: BakedModel>(
         let (character, live) = (character.bypass_change_detection(), live.bypass_change_detection());
         let State::Spawned(slot, group) = character.state else { continue };
         live.evaluate(place, &places, &mut pose);
-        let is_first = character.live.is_none();
-        let starts = character.live != Some(group);
+        // The instance of another group has no pose yet.
+        let is_known = character.live == Some(group);
         // As bits, because a NaN differs from itself.
-        if !starts && bytemuck::cast_slice::<_, u32>(&pose[..]) == bytemuck::cast_slice::<_, u32>(&live.pose[..]) {
+        if is_known && bytemuck::cast_slice::<_, u32>(&pose[..]) == bytemuck::cast_slice::<_, u32>(&live.pose[..]) {
             continue;
         }
-        // The instance of another group has no pose yet.
-        let fade = starts.then_some(if is_first { live.fade } else { 0.0 });
+        let fade = character.live.is_none().then_some(live.fade);
         if let Some(fade) = fade {
             character.start_live_bones(fade, now);
         }

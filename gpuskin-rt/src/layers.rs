@@ -329,7 +329,7 @@ impl LayerSet {
     /// Pauses or resumes the layers at `time`. Live bones do not change: the game animates them.
     #[doc(hidden)]
     pub fn set_paused(&mut self, paused: bool, time: Time) {
-        for layer in &mut self.layers {
+        for layer in self.layers.iter_mut().filter(|layer| layer.playing.is_paused() != paused) {
             layer.rebase(time);
             layer.playing.set_paused(paused, time);
         }
@@ -382,7 +382,7 @@ impl LayerSet {
         pose
     }
 
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "wgpu")]
     pub(crate) fn renumber_live(&mut self, pose: u32) {
         self.live.pose = pose;
     }

@@ -151,14 +151,15 @@ impl<M: BakedModel> Inbox<M> {
         }
     }
 
-    /// Moves an instance to the crowd of another group. Its layers end.
+    /// Moves an instance to the crowd of another group, where it plays on. The main world sends the pose of its live bones again.
     fn regroup(&mut self, slot: Slot, group: GroupIndex) -> Result<(), Error> {
         let (Some((from, id)), Some(to)) = (self.get(slot), self.made(group)) else { return Ok(()) };
         let (Some(record), Some(appearance)) = (from.crowd.get(id), from.crowd.appearance(id)) else { return Ok(()) };
         let new = to.crowd.spawn_record(record, appearance)?;
+        let carried = from.crowd.layers(id).map_or(Ok(()), |layers| to.crowd.set_layers(new, &layers));
         from.crowd.despawn(id)?;
         self.set(slot, group, new);
-        Ok(())
+        carried
     }
 
     /// Moves characters: one call per run of characters of a group.

@@ -4,6 +4,7 @@ mod common;
 mod lights;
 mod live;
 mod motion;
+mod regroup;
 mod surface;
 mod variants;
 mod written;

@@ -165,4 +165,37 @@ impl<M> Crowd<M> {
         let slot = state.instances.get(id)?.layer_set().checked_sub(1)?;
         Some(*state.layers.set(slot))
     }
+
+    /// Replaces the layers of an instance by those that [`Crowd::layers`] returned for an instance of the same model: with
+    /// [`Crowd::get`] and [`Crowd::spawn_record`], an instance goes on in another crowd of the same renderer.
+    ///
+    /// Live bones keep their weight, and its fade. The poses of live bones are not part of the layers: until
+    /// [`Crowd::update_live_bones`], the bones play the clip.
+    ///
+    /// # Errors
+    /// If the instance no longer exists; if the model does not play
+    /// [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) on this device, or lacks a clip or mask of the layers; or if the
+    /// device has no memory for more instances with layers.
+    pub fn set_layers(&self, id: InstanceId, layers: &LayerSet) -> Result<(), Error> {
+        local_poses(self, "layers")?;
+        let (meta, time, mut set) = (&*self.meta, self.time(), *layers);
+        let known = |count: usize| move |index: u16| (usize::from(index) < count).then_some(index);
+        let missing = |what: &str| {
+            let what = what.to_owned();
+            move |index: u16| argument(meta, format!("set_layers: {what} {index} does not exist"))
+        };
+        set.map_clips(known(meta.clips.len())).map_err(missing("clip"))?;
+        set.map_masks(known(meta.masks.len())).map_err(missing("mask"))?;
+        let state = &mut *self.core.state();
+        let CrowdState { instances, layers, .. } = state;
+        let slot = layers.of(instances, id, &meta.name, time)?;
+        layers.replace(&self.core.device, slot, &mut set, &meta.name)?;
+        let paused = instances.get(id).is_some_and(|record| record.is_paused());
+        layers.change(instances, slot, time, |given| {
+            *given = set;
+            given.set_paused(paused, time);
+        });
+        state.follow_layers(&meta.clips, id, slot, time);
+        Ok(())
+    }
 }

@@ -104,6 +104,28 @@ impl CrowdLayers {
         Ok(self.live.add())
     }
 
+    /// Gives the live bones of another set the pose of a set that it replaces, or a new one whose bones play the clip.
+    pub(super) fn replace(
+        &mut self,
+        device: &wgpu::Device,
+        slot: u32,
+        other: &mut LayerSet,
+        name: &str,
+    ) -> Result<(), Error> {
+        let pose = self.sets[slot as usize].take_live();
+        if other.live_pose_number().is_none() {
+            pose.into_iter().for_each(|pose| self.live.remove(pose));
+            return Ok(());
+        }
+        let pose = match pose {
+            Some(pose) => pose,
+            None => self.add_pose(name)?,
+        };
+        other.renumber_live(pose);
+        self.live.set_missing(device, pose);
+        Ok(())
+    }
+
     fn fits(&self, room: LayerCapacity, name: &str) -> Result<(), Error> {
         at_most(room.bytes(&self.live), self.max_bytes, SPLIT, || format!("{name}: bytes of layers and live bones"))
     }

@@ -86,6 +86,15 @@ impl LivePoses {
         self.set_run(device, pose, 1, bones);
     }
 
+    /// Writes a pose whose bones all keep the pose below.
+    pub(super) fn set_missing(&mut self, device: &wgpu::Device, pose: u32) {
+        let bytes = self.pose_bytes();
+        if let Some(mut to) = self.staging.put(device, u64::from(pose) * bytes, bytes) {
+            // Each word is a NaN.
+            to.fill(0xff);
+        }
+    }
+
     /// Writes `count` consecutive poses. `bones` has the bones of all of them, the same number per
     /// pose.
     pub(super) fn set_run(&mut self, device: &wgpu::Device, first: u32, count: u32, bones: &LiveBones<'_>) {

@@ -90,7 +90,8 @@ impl<M> Crowd<M> {
 
     /// Adds an instance from a record, as [`Crowd::get`] and [`Crowd::appearance`] return them: for state
     /// from a network or a file of the game's own. Times in the record are those of this renderer.
-    /// Numbers of the transform that are not finite become 0, a scale 1. Layers are not part of a record.
+    /// Numbers of the transform that are not finite become 0, a scale 1. Layers are not part of a record:
+    /// [`Crowd::set_layers`] sets them.
     ///
     /// # Errors
     /// If the model lacks a clip of the record.

@@ -255,6 +255,68 @@ fn update(crowd: &Crowd<Dynamic>, ids: &[InstanceId], test: &TestModel, together
     }
 }
 
+/// Returns the pictures at 3.5 and 3.9 seconds. `moves`: after the first, all instances move to another crowd.
+fn pictures_around_a_move(gpu: &Gpu, test: &TestModel, moves: bool) -> [Picture; 2] {
+    let mut renderer = renderer(gpu);
+    let [from, to]: [Crowd<Dynamic>; 2] = [COUNT, 10].map(|capacity| {
+        let descriptor = CrowdDescriptor { capacity, ..Default::default() };
+        Crowd::with_model(&mut renderer, &test.model, descriptor).unwrap()
+    });
+    let mut ids: Vec<_> = (0..COUNT).map(|i| from.spawn(standing(i))).collect();
+    for step in 1..4 {
+        prepare(gpu, &mut renderer, step.into());
+        (0..COUNT).for_each(|i| command(&from, ids[i as usize], i, step, test));
+        if step == 2 {
+            update(&from, &ids, test, true);
+        }
+    }
+    let before = draw(gpu, &mut renderer, 3.5);
+    if !moves {
+        return [before, draw(gpu, &mut renderer, 3.9)];
+    }
+    let stranger = from.layers(ids[1]).unwrap();
+    for id in ids.iter_mut().rev() {
+        let (record, appearance) = (from.get(*id).unwrap(), from.appearance(*id).unwrap());
+        let moved = to.spawn_record(record, appearance).unwrap();
+        // The instance gets the layers of another one first.
+        to.set_layers(moved, &stranger).unwrap();
+        to.set_layers(moved, &from.layers(*id).unwrap_or_default()).unwrap();
+        assert_eq!(from.layers(*id).is_some(), to.layers(moved).is_some());
+        from.despawn(*id).unwrap();
+        *id = moved;
+    }
+    // Live bones without a pose play the clip.
+    let without = draw(gpu, &mut renderer, 3.5);
+    cells::check(&without, |i| {
+        let (record, layers) = (to.get(ids[i as usize]).unwrap(), to.layers(ids[i as usize]));
+        let frame = CaptureFrame { record, layers, live: None, time: Time::from_secs(3.5) };
+        test.on_cpu_over(&frame).iter().map(|v| v.position).collect()
+    });
+    update(&to, &ids, test, false);
+    assert!(draw(gpu, &mut renderer, 3.5) == before, "the instances look different");
+    [before, draw(gpu, &mut renderer, 3.9)]
+}
+
+pub fn layers_continue_in_another_crowd() {
+    let test = model(Encoding::LocalPacked, 4);
+    for gpu in BACKENDS.into_iter().filter_map(compute) {
+        let [stayed, moved] = [false, true].map(|moves| pictures_around_a_move(&gpu, &test, moves));
+        assert!(stayed[0] != stayed[1], "nothing moves");
+        assert!(stayed == moved, "moved instances play on differently");
+
+        let mut renderer = renderer(&gpu);
+        let crowd = Crowd::with_model(&mut renderer, &test.model, CrowdDescriptor::default()).unwrap();
+        let id = crowd.spawn(standing(0));
+        crowd.play_layer(id, 0, Clip::new(1), Some(Mask::new(0)), Transition::cut(), 1.0).unwrap();
+        let layers = crowd.layers(id).unwrap();
+        let mut other = model(Encoding::LocalPacked, 4);
+        other.model.meta.masks = Default::default();
+        let crowd: Crowd<Dynamic> = Crowd::with_model(&mut renderer, &other.model, CrowdDescriptor::default()).unwrap();
+        let error = crowd.set_layers(crowd.spawn(standing(0)), &layers).unwrap_err().to_string();
+        assert!(error.contains("mask 0 does not exist"), "{error}");
+    }
+}
+
 pub fn layers_follow_their_instances() {
     let test = model(Encoding::LocalPacked, 4);
     for backend in BACKENDS {

@@ -109,6 +109,7 @@ fn main() -> std::process::ExitCode {
         test!(field::invalid_numbers_are_clamped_and_models_without_texture_refused, COMPUTE),
         test!(layers::layers_and_live_bones_match_cpu_reference, COMPUTE),
         test!(layers::layers_follow_their_instances, GPU),
+        test!(layers::layers_continue_in_another_crowd, GPU),
         test!(layers::morph_weights_of_the_game_are_drawn, COMPUTE),
         test!(layers::layer_sets_are_reused, COMPUTE),
         test!(layers::invalid_layers_and_live_bones_are_refused, COMPUTE),
