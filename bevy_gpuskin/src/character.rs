@@ -276,6 +276,16 @@ impl<M: BakedModel> Character<M> {
         self.command(Command::ReleaseLive(seconds));
     }
 
+    /// Returns what the character played in the last frame, and the pose of live bones that fade out, which is empty without;
+    /// `None` before the first frame.
+    #[cfg(feature = "picking")]
+    pub(crate) fn last_frame(&self) -> Option<(&Playing, &[[[f32; 4]; 3]])> {
+        self.playing
+            .as_ref()
+            .filter(|_| matches!(self.state, State::Spawned(..)))
+            .map(|playing| (playing, &*self.released))
+    }
+
     /// Returns the pose of live bones that fade out; empty without.
     pub(crate) fn released_pose(&mut self, time: Time) -> &[[[f32; 4]; 3]] {
         let layers = self.playing.as_ref().and_then(|playing| playing.layers.as_ref());
@@ -289,11 +299,11 @@ impl<M: BakedModel> Character<M> {
     pub(crate) fn play_until(&mut self, time: Time) -> &Playing {
         let playing = self.playing.get_or_insert_with(|| {
             self.has_changed = true;
-            let record = match &self.state {
-                State::New(instance) => instance.record(&M::MODEL.meta, time),
-                State::Spawned(..) => InstanceRecord::default(),
+            let (record, hidden) = match &self.state {
+                State::New(instance) => (instance.record(&M::MODEL.meta, time), instance.appearance().hidden),
+                State::Spawned(..) => (InstanceRecord::default(), 0),
             };
-            Playing { record, layers: None }
+            Playing { record, layers: None, hidden }
         });
         for command in &self.commands[self.applied..] {
             self.has_changed |= playing.apply(command, time);

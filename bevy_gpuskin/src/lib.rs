@@ -11,6 +11,8 @@ mod events;
 mod inspector;
 mod live;
 mod outbox;
+#[cfg(feature = "picking")]
+mod picking;
 mod playing;
 mod plugin;
 mod render;

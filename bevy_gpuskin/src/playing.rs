@@ -1,6 +1,6 @@
 //! Clip and layers of a character in the main world, for events and sockets.
 
-use gpuskin_rt::{BakedModel, InstancePose, InstanceRecord, LayerSet, LiveBones, Repeat, Time};
+use gpuskin_rt::{Appearance, BakedModel, InstancePose, InstanceRecord, LayerSet, LiveBones, Repeat, Time};
 
 use crate::outbox::{Command, LayerStart};
 
@@ -9,6 +9,8 @@ use crate::outbox::{Command, LayerStart};
 pub(crate) struct Playing {
     pub(crate) record: InstanceRecord,
     pub(crate) layers: Option<Box<LayerSet>>,
+    /// Parts that are hidden: [`Appearance::hidden`](gpuskin_rt::Appearance::hidden).
+    pub(crate) hidden: u32,
 }
 
 impl Playing {
@@ -37,11 +39,12 @@ impl Playing {
                 }
                 return false;
             }
-            Command::Tint(_)
-            | Command::Custom(_)
-            | Command::Variant(_)
-            | Command::Part(..)
-            | Command::Attachment(..) => return false,
+            Command::Part(part, visible) => {
+                let bit = Appearance::part_bit(part.index());
+                self.hidden = if *visible { self.hidden & !bit } else { self.hidden | bit };
+                return false;
+            }
+            Command::Tint(_) | Command::Custom(_) | Command::Variant(_) | Command::Attachment(..) => return false,
         }
         true
     }

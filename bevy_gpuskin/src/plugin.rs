@@ -66,6 +66,8 @@ pub struct CharacterPlugin<M> {
     pub crowd: CrowdDescriptor,
     /// Whether characters fire [`EventFired`](crate::EventFired) and [`ClipFinished`](crate::ClipFinished).
     pub events: bool,
+    #[cfg(feature = "picking")]
+    picking: bool,
     surface: Option<&'static str>,
     attachments: Vec<(&'static Model, Attachment<M>)>,
     model: PhantomData<fn() -> M>,
@@ -81,13 +83,53 @@ impl<M> Default for CharacterPlugin<M> {
 impl<M> CharacterPlugin<M> {
     /// Makes a plugin with options of the crowd: capacity, shared poses.
     pub const fn with_crowd(crowd: CrowdDescriptor) -> Self {
-        Self { crowd, events: false, surface: None, attachments: Vec::new(), model: PhantomData }
+        Self {
+            crowd,
+            events: false,
+            #[cfg(feature = "picking")]
+            picking: false,
+            surface: None,
+            attachments: Vec::new(),
+            model: PhantomData,
+        }
     }
 
     /// Makes a plugin whose characters fire the events of their clips: [`EventFired`](crate::EventFired) and
     /// [`ClipFinished`](crate::ClipFinished). They cost processor time per event and per command; without, they cost nothing.
     pub const fn with_events(mut self) -> Self {
         self.events = true;
+        self
+    }
+
+    /// Makes a plugin whose characters are targets of Bevy's pointers: observers get `PointerOver`, `PointerClick` and
+    /// so on. Needs the feature `picking`.
+    ///
+    /// The pointer hits the triangles of the drawn pose, with layers and live bones, in the finest level of detail. Holes of cut-out
+    /// materials are hit, attachments are not. `hit.extra_as` of an event has the [`RayHit`](gpuskin_rt::RayHit), with the bone
+    /// under the pointer. [`Pickable`](bevy::picking::Pickable), [`RenderLayers`](bevy::camera::visibility::RenderLayers) and visibility are
+    /// respected. A [`CharacterCrowd`](crate::CharacterCrowd) is not a target: use [`gpuskin_rt::RayCaster`].
+    ///
+    /// Per ray and frame, a character far from the ray costs some nanoseconds, one whose bounding box is hit the skinning
+    /// of its vertices.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_gpuskin::CharacterPlugin;
+    /// use bevy_gpuskin::gpuskin_rt::RayHit;
+    /// use bevy_gpuskin_sample_models::{bones, models::Soldier};
+    ///
+    /// fn build(app: &mut App) {
+    ///     app.add_plugins(CharacterPlugin::<Soldier>::default().with_picking());
+    ///     app.add_observer(|click: On<PointerClick>| {
+    ///         if let Some(hit) = click.hit.extra_as::<RayHit<Soldier>>() {
+    ///             println!("{}: {}", click.entity, if hit.bone == Some(bones::SOLDIER_HEAD) { "head" } else { "body" });
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    #[cfg(feature = "picking")]
+    pub const fn with_picking(mut self) -> Self {
+        self.picking = true;
         self
     }
 
@@ -169,6 +211,10 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         app.register_type::<Socket<M>>().register_type::<CharacterInspector>();
         if self.events {
             app.init_resource::<EventQueues<M>>().add_systems(PreUpdate, fire::<M>.in_set(CharacterSystems::Events));
+        }
+        #[cfg(feature = "picking")]
+        if self.picking {
+            crate::picking::build::<M>(app);
         }
         render::build_model::<M>(app, &self.crowd, &self.attachments, self.surface);
     }

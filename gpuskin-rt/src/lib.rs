@@ -169,8 +169,8 @@ pub use record::InstanceRecord;
 #[cfg(feature = "wgpu")]
 pub use render::{
     AttachmentId, Camera, Crowd, CrowdDescriptor, CrowdRenderer, DepthPass, Error, Explanation, Field, InstanceId,
-    Light, LightShadowDescriptor, LightingFeatures, PoseSharing, RendererDescriptor, Shading, ShadowDescriptor,
-    StaleId, View,
+    Light, LightShadowDescriptor, LightingFeatures, PoseSharing, PosedInstance, Ray, RayCaster, RayHit,
+    RendererDescriptor, Shading, ShadowDescriptor, StaleId, View,
 };
 pub use root_motion::Displacement;
 pub use socket::{InstancePose, SocketError, Sockets};

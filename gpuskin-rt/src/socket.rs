@@ -225,9 +225,9 @@ impl<'m, M> Sockets<'m, M> {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct InstancePose<'a> {
-    record: &'a InstanceRecord,
-    layers: Option<&'a LayerSet>,
-    live: Option<LiveBones<'a>>,
+    pub(crate) record: &'a InstanceRecord,
+    pub(crate) layers: Option<&'a LayerSet>,
+    pub(crate) live: Option<LiveBones<'a>>,
 }
 
 impl<'a> InstancePose<'a> {

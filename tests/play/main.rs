@@ -19,6 +19,7 @@ mod environment;
 mod layer_events;
 mod lods;
 mod occlusion;
+mod ray_cast;
 mod root_motion;
 mod snapshot;
 mod sockets;
@@ -58,6 +59,8 @@ fn main() -> ExitCode {
         test!(lods::rest_mesh_is_lod_0),
         test!(lods::lod_error_bounds_the_difference_in_pixels, COMPUTE),
         test!(occlusion::occlusion_culling_draws_the_same_picture_with_fewer_instances, VULKAN),
+        test!(ray_cast::rays_hit_the_triangles_of_the_cpu_reference),
+        test!(ray_cast::rays_pass_through_hidden_parts),
         test!(root_motion::followed_root_motion_is_drawn_as_the_source, GPU),
         test!(snapshot::restored_crowds_draw_the_same_frames, VULKAN),
         test!(snapshot::damaged_snapshots_change_nothing, VULKAN),

@@ -57,6 +57,7 @@ pub(crate) fn install() -> Result<(), Failure> {
 /// Runs format, clippy, the tests and the documentation of the crate.
 pub(crate) fn test() -> Result<(), Failure> {
     run(cargo(&["fmt", "--all", "--check"]))?;
-    run(cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    run(cargo(&["test", "--locked", "--workspace", "--no-fail-fast"]))
+    let all = ["--locked", "--workspace", "--features", "bevy_gpuskin/picking"];
+    run(cargo(&[&["clippy"], &all[..], &["--all-targets", "--", "-D", "warnings"]].concat()))?;
+    run(cargo(&[&["test"], &all[..], &["--no-fail-fast"]].concat()))
 }

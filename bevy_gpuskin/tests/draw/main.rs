@@ -4,6 +4,8 @@ mod common;
 mod lights;
 mod live;
 mod motion;
+#[cfg(feature = "picking")]
+mod picking;
 mod regroup;
 mod surface;
 mod variants;

@@ -106,16 +106,22 @@ impl<'a> Texels<'a> {
     /// In the cases of [`Texels::bone`].
     #[doc(hidden)]
     pub fn bone_over(&self, shown: impl Into<PoseBlend>, over: &LayerBlend<'_>, bone: u32) -> Affine3 {
-        let Some(tracks) = &self.local else { return self.bone(shown, bone) };
-        let mut over = *over;
-        for layer in &mut over.layers {
-            layer.weight = if layer.mask.is_none_or(|mask| mask < tracks.mask_count()) { layer.weight } else { 0.0 };
+        match &self.local {
+            Some(tracks) => tracks.bone_over(shown, &sound(tracks, over), bone as usize),
+            None => self.bone(shown, bone),
         }
-        over.live = over.live.filter(|(live, _)| match live {
-            LiveBones::Model(bones) => bones.len() >= tracks.bone_count(),
-            LiveBones::Local(nodes) => nodes.len() >= tracks.node_count(),
-        });
-        tracks.bone_over(shown, &over, bone as usize)
+    }
+
+    /// Returns the skinning matrices of all bones including layers and live bones, as [`Texels::bone_over`] does.
+    ///
+    /// # Panics
+    /// In the cases of [`Texels::bone`].
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn pose_over(&self, shown: impl Into<PoseBlend>, over: &LayerBlend<'_>) -> Vec<Affine3> {
+        match &self.local {
+            Some(tracks) => tracks.pose_over(shown, &sound(tracks, over)),
+            None => self.pose(shown),
+        }
     }
 
     /// Interpolates a bone between two frames.
@@ -261,4 +267,17 @@ impl StoredBone {
 fn blend_rotation(a: Vec4, b: Vec4, t: f32) -> Vec4 {
     let b = if a.dot(b) < 0.0 { -b } else { b };
     (a * (1.0 - t) + b * t).normalize()
+}
+
+/// Returns a layer blend without layers whose mask a model does not have, and without live bones that are fewer than the model's.
+fn sound<'a>(tracks: &LocalTracks<'_>, over: &LayerBlend<'a>) -> LayerBlend<'a> {
+    let mut over = *over;
+    for layer in &mut over.layers {
+        layer.weight = if layer.mask.is_none_or(|mask| mask < tracks.mask_count()) { layer.weight } else { 0.0 };
+    }
+    over.live = over.live.filter(|(live, _)| match live {
+        LiveBones::Model(bones) => bones.len() >= tracks.bone_count(),
+        LiveBones::Local(nodes) => nodes.len() >= tracks.node_count(),
+    });
+    over
 }

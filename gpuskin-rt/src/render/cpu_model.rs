@@ -6,6 +6,7 @@ use glam::{BVec3, Vec3};
 
 use super::Error;
 use super::payload::{load, slice, words};
+use crate::layers::LayerBlend;
 use crate::morph::MorphLists;
 use crate::skin::{self, SkinnedVertex};
 use crate::vertex::{Vertex, unpack};
@@ -131,6 +132,28 @@ impl<'m> CpuModel<'m> {
         self.blended(frames.into())
     }
 
+    pub(super) fn vertex(&self, index: u32) -> &Vertex {
+        &self.vertices[index as usize]
+    }
+
+    /// Returns the positions of all vertices. Model space, metres.
+    pub(super) fn positions(&self, blend: PoseBlend, over: Option<&LayerBlend<'_>>) -> Vec<Vec3> {
+        let texels = self.texels();
+        if self.meta.encoding.is_vertex() {
+            return self.vertices.iter().map(|vertex| skin::baked(&texels, blend, vertex).position).collect();
+        }
+        let bones = match over {
+            Some(over) => texels.pose_over(blend, over),
+            None => texels.pose(blend),
+        };
+        let morphs = MorphLists::new(&self.morphs);
+        let position = |(index, vertex): (usize, &Vertex)| {
+            let vertex = skin::morphed(&bones, &morphs, index, vertex);
+            skin::blend(&bones, &vertex).point(vertex.position)
+        };
+        self.vertices.iter().enumerate().map(position).collect()
+    }
+
     fn blended(&self, blend: PoseBlend) -> Vec<SkinnedVertex> {
         let texels = self.texels();
         let is_vertex = self.meta.encoding.is_vertex();
@@ -148,8 +171,7 @@ impl<'m> CpuModel<'m> {
 }
 
 /// Indices of the finest level of detail.
-#[cfg(feature = "testing")]
-fn indices(meta: &Metadata, file: &[u8]) -> Result<Vec<u32>, Error> {
+pub(super) fn indices(meta: &Metadata, file: &[u8]) -> Result<Vec<u32>, Error> {
     let bytes = slice(meta, file, meta.mesh.indices, "mesh.bin")?;
     let narrow = |bytes: &[u8; 2]| u32::from(u16::from_le_bytes(*bytes));
     let indices: Vec<u32> = match meta.mesh.wide_indices {

@@ -30,6 +30,7 @@
 //! | merged passes of crowds | `batch`, `batch_draws`, `batch_passes`, `batch_members` |
 //! | graphics pipelines | `pipelines` |
 //! | models on the device | `gpu_model`, `roots`, `materials`, `textures`, `geometry`, `model_checks`, `surface`, `material`, `cpu_model`, `payload` |
+//! | rays on the CPU | `ray_cast` |
 //! | light on the device | `lit` |
 //! | draw runs | `draw_run` |
 //! | poses without compute | `poses` |
@@ -100,6 +101,7 @@ mod pipelines;
 mod pose_pass;
 mod poses;
 mod previous;
+mod ray_cast;
 #[cfg(feature = "testing")]
 mod readback;
 mod renderer;
@@ -133,6 +135,7 @@ pub use explain::{CullingState, Explanation};
 pub use field::Field;
 pub use ids::{AttachmentId, InstanceId};
 pub use layouts::{VertexBuffers, field_vertex_buffers, model_layout_entries, vertex_buffers};
+pub use ray_cast::{PosedInstance, Ray, RayCaster, RayHit};
 #[cfg(feature = "testing")]
 pub use readback::map as map_for_reading;
 pub use renderer::CrowdRenderer;
