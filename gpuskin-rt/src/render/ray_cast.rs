@@ -9,10 +9,7 @@ use super::Error;
 use super::cpu_model::{CpuModel, indices};
 use super::payload::load;
 use crate::cull::{instance_box, pack_bounds};
-use crate::{Appearance, BakedModel, Bone, ClipRecord, Dynamic, InstancePose, Metadata, Model, Time};
-
-/// Number of clips that an instance record can name.
-const CLIPS: usize = 1024;
+use crate::{Appearance, BakedModel, Bone, Dynamic, InstancePose, Metadata, Model, Time};
 
 /// Casts rays on the triangles of posed instances, on the CPU: for picking, projectiles and hit zones.
 ///
@@ -38,8 +35,6 @@ pub struct RayCaster<'m, M> {
     meta: &'m Metadata,
     mesh: CpuModel<'m>,
     triangles: Vec<Triangle>,
-    /// Clip records, padded with the first one to the number of clips that an instance record can name.
-    records: Vec<ClipRecord>,
     /// Words of [`pack_bounds`]; `None`: everything may be hit.
     bounds: Option<Vec<u32>>,
     model: PhantomData<fn() -> M>,
@@ -141,10 +136,7 @@ impl<'m, M> RayCaster<'m, M> {
             let triangle = |vertices: &[u32; 3]| Triangle { vertices: *vertices, hidden, double_sided };
             triangles.extend(of_part.as_chunks().0.iter().map(triangle));
         }
-        let mut records = mesh.records.clone();
-        let first = *records.first().ok_or_else(|| Error::model(&meta.name, "the model has no clip"))?;
-        records.resize(CLIPS, first);
-        Ok(Self { meta, mesh, triangles, records, bounds: pack_bounds(meta), model: PhantomData })
+        Ok(Self { meta, mesh, triangles, bounds: pack_bounds(meta), model: PhantomData })
     }
 
     /// Returns the metadata of the model.
@@ -172,8 +164,8 @@ impl<'m, M> RayCaster<'m, M> {
     /// layers or live bones.
     pub fn pose<'a>(&self, pose: impl Into<InstancePose<'a>>, time: impl Into<Time>) -> PosedInstance<'_, M> {
         let (InstancePose { record, layers, live }, time) = (pose.into(), time.into());
-        let over = layers.map(|layers| layers.sample(&self.records, live, time));
-        let in_model = self.mesh.positions(record.pose_blend(&self.records, time), over.as_ref());
+        let over = layers.map(|layers| layers.sample(&self.mesh.records, live, time));
+        let in_model = self.mesh.positions(record.pose_blend(&self.mesh.records, time), over.as_ref());
         PosedInstance { caster: self, positions: in_model.into_iter().map(|p| record.point(p)).collect() }
     }
 
