@@ -131,7 +131,7 @@ fn pointers_hit_the_characters_under_them() {
     app.update();
     assert_eq!(*bones_hit.lock().unwrap(), [bones::SOLDIER_HEAD.index()]);
 
-    // What is behind is hit where a character is no target, is not shown, or lets pointers through.
+    // The pointer hits the next character behind one that is no target, is not shown, or lets pointers through.
     let over = |app: &mut App| {
         (0..2).for_each(|_| app.update());
         app.world().resource::<Hits>().0.get(&id(pixels.len())).map(|picks| picks.iter().map(|(e, _)| *e).collect())
