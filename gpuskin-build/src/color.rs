@@ -26,6 +26,7 @@ use crate::container::{self, Ktx2};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::manifest::Textures;
 use crate::model::Model;
+pub(crate) use mips::to_linear;
 use mips::{MipFilter, mips};
 pub use plan::{PlannedTexture, plan};
 

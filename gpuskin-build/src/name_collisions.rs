@@ -175,11 +175,14 @@ impl<'a> Members<'a> {
 }
 
 fn rename_help(member: &Member<'_>) -> String {
-    match *member.kind == CLIPS {
-        true => {
+    match *member.kind {
+        CLIPS => {
             let source = toml::Value::from(member.name);
             format!("give the clip another name:\n[model.clips.other_name]\nsource = {source}")
         }
-        false => "choose another name".to_owned(),
+        VARIANTS => "choose another name; for variants of the file, rename them there, or leave them out with \
+                     `file_variants = false`"
+            .to_owned(),
+        _ => "choose another name".to_owned(),
     }
 }

@@ -12,7 +12,7 @@ use crate::codegen;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::import::{Inputs, Pixels, import_with_inputs};
 use crate::manifest::{At, Manifest, ModelEntry};
-use crate::name_collisions::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, check_identifiers};
+use crate::name_collisions::{CLIPS, EVENTS, MASKS, ModelNames, PARTS, VARIANTS, check_identifiers};
 use crate::output::FileContent;
 use crate::pose_extent::rest_diagonal;
 
@@ -161,7 +161,8 @@ impl PendingModel {
         match self {
             Self::Cached(made) => {
                 let meta = &made.model.meta;
-                names(entry, meta.clips.iter().map(|clip| &*clip.name), meta.events.iter().map(|event| &**event))
+                let clips = meta.clips.iter().map(|clip| &*clip.name);
+                names(entry, clips, meta.events.iter().map(|event| &**event), meta.variants())
             }
             Self::Imported(outline, ..) => names_of(entry, outline),
         }
@@ -171,13 +172,15 @@ impl PendingModel {
 /// Returns the name of a model and the names in it, with their spans in the manifest.
 pub(super) fn names_of<'a>(entry: &'a ModelEntry, outline: &'a ModelOutline) -> ModelNames<'a> {
     let model = &outline.model;
-    names(entry, model.clips.iter().map(|clip| clip.name.as_str()), model.events.iter().map(String::as_str))
+    let clips = model.clips.iter().map(|clip| clip.name.as_str());
+    names(entry, clips, model.events.iter().map(String::as_str), model.variants.iter().map(String::as_str))
 }
 
 fn names<'a>(
     entry: &'a ModelEntry,
     clips: impl Iterator<Item = &'a str>,
     events: impl Iterator<Item = &'a str>,
+    variants: impl Iterator<Item = &'a str>,
 ) -> ModelNames<'a> {
     let mut names = ModelNames { name: &entry.name.value, span: entry.name.span.clone(), members: Vec::new() };
     names.members.extend(clips.map(|name| (&CLIPS, name, entry.clip(name).map(|clip| clip.name.span.clone()))));
@@ -189,7 +192,9 @@ fn names<'a>(
     names.members.extend(events.map(|name| (&EVENTS, name, spans.get(name).cloned())));
     names.add(&MASKS, entry.masks.iter().map(|mask| &mask.name));
     names.add(&PARTS, entry.parts.iter().map(|part| &part.name));
-    names.add_variants(entry.variants.iter().map(|variant| &variant.name));
+    let spans: BTreeMap<&str, Range<usize>> =
+        entry.variants.iter().map(|variant| (&*variant.name.value, variant.name.span.clone())).collect();
+    names.members.extend(variants.map(|name| (&VARIANTS, name, spans.get(name).cloned())));
     names
 }
 

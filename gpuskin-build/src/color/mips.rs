@@ -94,7 +94,7 @@ fn unit(stored: [f32; 3]) -> [u8; 3] {
 }
 
 /// Converts an sRGB value in 0..1 to linear light (IEC 61966-2-1).
-fn to_linear(v: f32) -> f32 {
+pub(crate) fn to_linear(v: f32) -> f32 {
     if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) }
 }
 

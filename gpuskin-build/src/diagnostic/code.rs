@@ -94,6 +94,7 @@ codes! {
     MaterialNotFound, "material::not_found", "A variant names a material that no baked mesh has.", "use the name of a material of the model";
     MaterialTexture, "material::texture_left_out", "A texture is not baked: it has no image, or does not fit the other textures of its material.", "correct what the message names, or load the texture separately if the game's pipeline needs it";
     MaterialVariant, "material::variant", "An image of a variant does not fit its material: the material has no base colour texture, or one of another size.", "give all images of a material the same size";
+    VariantDifference, "material::variant_difference", "A variant of the file changes more of a material than its base colour.", "give the models whose surfaces differ entries of their own in the manifest, or leave the variants out: `file_variants = false`";
     ImageInvalid, "image::invalid", "An image cannot be decoded, or has an unsupported format.", "convert the image to PNG, JPEG, WebP or KTX2 (Basis Universal)";
     ImageBlocks, "image::uneven_size", "An image does not divide into blocks of 4 x 4 texels, and is baked uncompressed.", "scale the image to multiples of 4, or use `textures = [\"rgba8\"]`";
     ImageEncoder, "image::encoder", "A texture could not be compressed.", "use `textures = [\"rgba8\"]`, which needs no compression";
@@ -135,6 +136,7 @@ codes! {
     LimitImage, "limit::image", "An image has more texels than the limit.", "scale images down, or raise `image` in [limits]";
     LimitMorphs, "limit::morphs", "A mesh has more morph targets than the limit.", "remove targets that no clip moves";
     LimitInfluences, "limit::influences", "A vertex has more influences than the limit.", "limit influences in the modelling tool (Blender: Weights > Limit Total)";
+    LimitVariants, "limit::variants", "The file and the manifest have more than 255 variants.", "remove variants, or leave those of the file out: `file_variants = false`";
     LimitClips, "limit::clips", "A model has more clips than the limit.", "list only the clips that the game plays under [model.clips]";
     LimitFrames, "limit::frames", "The clips have more frames than the limit.", "bake fewer clips, set a lower `fps`, or raise `frames` in [limits]";
     LimitTexture, "limit::texture", "The animation does not fit into one texture.", "bake fewer clips, set a lower `fps`, or raise `texture` in [limits]";

@@ -69,6 +69,26 @@ pub(super) struct Document {
     pub extensions_used: Vec<String>,
     #[serde(default)]
     pub extensions_required: Vec<String>,
+    #[serde(default)]
+    pub extensions: DocumentExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct DocumentExtensions {
+    #[serde(rename = "KHR_materials_variants")]
+    pub variants: Option<VariantList>,
+}
+
+/// Content of `KHR_materials_variants` in the document.
+#[derive(Debug, Deserialize)]
+pub(super) struct VariantList {
+    #[serde(default)]
+    pub variants: Vec<VariantName>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct VariantName {
+    pub name: Option<String>,
 }
 
 impl Document {
@@ -188,6 +208,23 @@ pub(super) struct GltfPrimitive {
 pub(super) struct PrimitiveExtensions {
     #[serde(rename = "KHR_draco_mesh_compression")]
     pub draco: Option<Draco>,
+    #[serde(rename = "KHR_materials_variants")]
+    pub variants: Option<VariantMappings>,
+}
+
+/// Content of `KHR_materials_variants` in a primitive.
+#[derive(Debug, Deserialize)]
+pub(super) struct VariantMappings {
+    #[serde(default)]
+    pub mappings: Vec<VariantMapping>,
+}
+
+/// A material that a primitive has in some variants.
+#[derive(Debug, Deserialize)]
+pub(super) struct VariantMapping {
+    pub material: Index<json::Material>,
+    /// Indices into the list of the document.
+    pub variants: Vec<u32>,
 }
 
 /// Content of `KHR_draco_mesh_compression`.

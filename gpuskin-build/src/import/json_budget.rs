@@ -24,7 +24,7 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Keys whose values are skipped.
 const LEFT_OUT: [&str; 3] = ["extras", "min", "max"];
 /// Extensions whose content is read.
-const READ: [&str; 13] = [
+const READ: [&str; 14] = [
     "KHR_animation_pointer",
     "KHR_texture_transform",
     "KHR_texture_basisu",
@@ -36,6 +36,7 @@ const READ: [&str; 13] = [
     "KHR_materials_ior",
     "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_specular",
+    "KHR_materials_variants",
     "EXT_meshopt_compression",
     "KHR_meshopt_compression",
 ];

@@ -19,7 +19,7 @@ use super::material::Materials;
 use super::report::Report;
 use super::unbound::{PrimitiveBinding, UnboundPrimitive};
 use super::weights::Weights;
-use super::{color, draco, morph, topology};
+use super::{color, draco, file_variants, morph, topology};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{self, Influences};
 use crate::suggest::quoted;
@@ -30,6 +30,8 @@ const MAX_PRIMITIVES: usize = 1 << 18;
 /// Reads the meshes of nodes, in the order of the nodes, then of the primitives.
 pub(super) struct MeshReader<'a, 'f> {
     pub file: &'a File<'f>,
+    /// Number of variants of the file; `None` if they are not read.
+    pub file_variants: Option<usize>,
     pub materials: Materials,
     pub bones: Bones,
     pub skins: BTreeMap<Index<json::Skin>, Option<Skin>>,
@@ -158,7 +160,8 @@ impl MeshReader<'_, '_> {
             morph::MorphBase { vertices, has_normals: normals.is_some(), has_tangents: tangents.is_some(), label };
         let targets = morph::targets(file, source, &base, report)?;
 
-        let Some(material) = self.materials.slot(file, source.material, report) else { return Ok(None) };
+        let variants = file_variants::materials(file, source, self.file_variants, label, report)?;
+        let Some(material) = self.materials.slot(file, source.material, variants, report) else { return Ok(None) };
         let mut uvs = Vec::new();
         if let Some(uv) = self.materials.uv(material) {
             let semantic = Semantic::TexCoords(uv.set);

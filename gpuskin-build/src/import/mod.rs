@@ -40,6 +40,8 @@
 //! | byte order marks, chunks that are repeated or in the wrong order, a default scene or skeleton that does not exist | ignored, with a warning |
 //! | triangles with fewer than three different vertices | removed |
 //! | textures without an image | left out, with a warning |
+//! | a variant of the file with other properties than base colours, or with a base colour of another size | the rest is baked, with a warning |
+//! | a primitive with two materials in one variant | the first is used, with a warning |
 //! | points and lines, extensions that are not drawn, scenes other than the default one | ignored, with a warning |
 //! | invalid events in `extras`, or events after the end of the clip | ignored, with a warning |
 //! | accessors, views and buffers beyond their data, counts above the limits of the importer | error |
@@ -51,17 +53,20 @@ mod bones;
 mod broken_rules;
 mod clips;
 mod color;
+mod color_factor;
 mod curve;
 mod document;
 mod draco;
 mod events;
 mod file;
+mod file_variants;
 mod glb;
 mod hierarchy;
 mod ignored_content;
 mod inputs;
 mod json_budget;
 mod lint;
+mod looks;
 mod material;
 mod mesh;
 mod meshopt;
@@ -104,6 +109,7 @@ use material::Materials;
 use report::Report;
 use select::{ClipFile, ClipNodes};
 pub use textures::Pixels;
+use variants::VariantNames;
 
 pub(crate) use inputs::Inputs;
 #[cfg(feature = "cli")]
@@ -179,8 +185,16 @@ fn read<'f>(
     references::references(entry, &mut clips);
 
     let (skins, materials) = (BTreeMap::new(), Materials::new(pixels));
-    let mut reader =
-        mesh::MeshReader { file, materials, bones: Bones::default(), skins, unpacked: BTreeMap::new(), vertices: 0 };
+    let variants = VariantNames::read(file, entry, report);
+    let mut reader = mesh::MeshReader {
+        file,
+        file_variants: variants.of_file,
+        materials,
+        bones: Bones::default(),
+        skins,
+        unpacked: BTreeMap::new(),
+        vertices: 0,
+    };
     let mut unbound_primitives = reader.read(&taking_part, report);
     let mesh::MeshReader { mut materials, mut bones, skins, .. } = reader;
     if let Some(diagnostic) = materials.textures.images_in_extensions() {
@@ -192,7 +206,7 @@ fn read<'f>(
         report.error(diagnostic.within(Label::file(&file.shown)));
     }
 
-    let variants = variants::read(file, entry, &mut materials, report);
+    variants::read(file, entry, &variants, &mut materials, report);
     sources.iter().for_each(|source| broken_rules::warn(source.file, report));
     ignored_content::other_scenes(file, report);
     ignored_content::unknown_extensions(file, report);
@@ -253,7 +267,7 @@ fn read<'f>(
         sockets,
         masks,
         parts: entry.parts.iter().map(|part| part.name.value.clone()).collect(),
-        variants,
+        variants: variants.names,
         primitives,
         morph_tracks: Vec::new(),
         morph_bones: 0,

@@ -10,7 +10,7 @@ use gltf::json::{self, Index};
 use gpuskin_rt::internals::Wrap;
 
 use super::file::File;
-use super::{pixels, uri};
+use super::{color_factor, pixels, uri};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::model::{Image, Texture};
 
@@ -172,14 +172,40 @@ impl TextureReader {
     /// Returns the index in [`Self::images`] of an image that is not part of a glTF file. `name`: its path.
     pub(super) fn other_image(&mut self, name: String, bytes: &[u8], most: u64) -> Result<usize, Diagnostic> {
         let (width, height, rgba) = self.decode(bytes, most).map_err(|diagnostic| diagnostic.within(&name))?;
-        let image = Image { name, width, height, rgba };
+        Ok(self.shared(Image { name, width, height, rgba }))
+    }
+
+    /// Returns the index of an image multiplied by a factor of linear RGBA, 0..1. `None`: a white image of a size.
+    pub(super) fn multiplied(
+        &mut self,
+        image: Option<usize>,
+        size: [u32; 2],
+        factor: [f32; 4],
+        most: u64,
+    ) -> Result<usize, Diagnostic> {
+        if let (Some(image), [1.0, 1.0, 1.0, 1.0]) = (image, factor) {
+            return Ok(image);
+        }
+        self.claim(size, most)?;
+        let [width, height] = size;
+        let name = image.map_or_else(|| "a base colour".to_owned(), |image| self.images[image].name.clone());
+        let rgba = match (self.pixels, image) {
+            (Pixels::SizeOnly, _) => Vec::new(),
+            (Pixels::Decode, Some(image)) => color_factor::multiply(self.images[image].rgba.clone(), factor),
+            (Pixels::Decode, None) => color_factor::multiply(vec![255; width as usize * height as usize * 4], factor),
+        };
+        Ok(self.shared(Image { name, width, height, rgba }))
+    }
+
+    /// Returns the index of an image, or of another one with the same texels.
+    fn shared(&mut self, image: Image) -> usize {
         // Equal images are one layer, also if one of them is the model's own.
         let same = |other: &Image| !image.rgba.is_empty() && (other.width, &other.rgba) == (image.width, &image.rgba);
         if let Some(index) = self.images.iter().position(same) {
-            return Ok(index);
+            return index;
         }
         self.images.push(image);
-        Ok(self.images.len() - 1)
+        self.images.len() - 1
     }
 
     fn decode(&mut self, bytes: &[u8], most: u64) -> Result<(u32, u32, Vec<u8>), Diagnostic> {
@@ -189,14 +215,20 @@ impl TextureReader {
             let message = format!("the image has {width} x {height} texels; at most {MAX_SIDE} per side are supported");
             return Err(Diagnostic::error(DiagnosticCode::LimitImage, message));
         }
+        self.claim([width, height], most)?;
+        if self.pixels == Pixels::SizeOnly {
+            return Ok((width, height, Vec::new()));
+        }
+        Ok((width, height, image.rgba()?))
+    }
+
+    /// Adds an image to the sum of texels, before it is allocated.
+    fn claim(&mut self, [width, height]: [u32; 2], most: u64) -> Result<(), Diagnostic> {
         self.texels += u64::from(width) * u64::from(height);
         if self.texels > most {
             let message = format!("the images of the model have more than {most} texels in total");
             return Err(Diagnostic::error(DiagnosticCode::LimitImage, message));
         }
-        if self.pixels == Pixels::SizeOnly {
-            return Ok((width, height, Vec::new()));
-        }
-        Ok((width, height, image.rgba()?))
+        Ok(())
     }
 }

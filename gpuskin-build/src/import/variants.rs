@@ -2,32 +2,73 @@
 
 use std::collections::BTreeMap;
 
+use gpuskin_rt::internals::MAX_VARIANTS;
+
 use super::file::File;
+use super::file_variants;
+use super::looks::Look;
 use super::material::Materials;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::identifier_case::constant;
 use crate::manifest::{At, BASE, ModelEntry, VariantEntry, VariantImage};
 use crate::suggest::{closest, list, quoted};
 
-/// Extension that lists materials per variant. It is not read, because the manifest names images.
-const EXTENSION: &str = "KHR_materials_variants";
 /// Maximum number of names that a message lists.
 const LISTED: usize = 8;
 
-/// Reads the images of the variants, and returns the names of the variants.
+/// Names of a model's variants.
+pub(super) struct VariantNames {
+    /// [`BASE`], then the variants of the file, then those that only the manifest has; empty if there are none.
+    pub names: Vec<String>,
+    /// Number of variants of the file; `None` if they are not read.
+    pub of_file: Option<usize>,
+    /// Index into [`Self::names`] per variant of the manifest.
+    of_manifest: Vec<usize>,
+}
+
+impl VariantNames {
+    /// Reads the names. A variant of the manifest whose constant is that of a variant of the file adds to that variant.
+    pub(super) fn read(file: &File<'_>, entry: &ModelEntry, report: &mut Report<'_>) -> Self {
+        let most = MAX_VARIANTS - 1;
+        let of_file = file_variants::names(file, entry, most, report);
+        let count = of_file.as_ref().map(Vec::len);
+        let mut names: Vec<String> = std::iter::once(BASE.to_owned()).chain(of_file.into_iter().flatten()).collect();
+        let mut of_manifest = Vec::with_capacity(entry.variants.len());
+        for VariantEntry { name, .. } in &entry.variants {
+            let same = names.iter().position(|other| constant(other) == constant(&name.value));
+            let index = same.unwrap_or(names.len());
+            if same.is_none() {
+                names.push(name.value.clone());
+            } else {
+                names[index].clone_from(&name.value);
+            }
+            of_manifest.push(index);
+        }
+        if names.len() > MAX_VARIANTS {
+            let message =
+                format!("the file and the manifest have {} variants; a model can have at most {most}", names.len() - 1);
+            let help = "remove variants from the manifest, or leave those of the file out with `file_variants = false`";
+            let diagnostic = Diagnostic::error(DiagnosticCode::LimitVariants, message).help(help);
+            report.error(diagnostic.within(Label::file(&file.shown)));
+        }
+        if names.len() == 1 {
+            names.clear();
+        }
+        Self { names, of_file: count, of_manifest }
+    }
+}
+
+/// Reads the images of the manifest's variants, and sets the images of all variants.
 pub(super) fn read(
     file: &File<'_>,
     entry: &ModelEntry,
+    variants: &VariantNames,
     materials: &mut Materials,
     report: &mut Report<'_>,
-) -> Vec<String> {
-    warn_of_extension(file, entry, report);
-    if entry.variants.is_empty() {
-        return Vec::new();
-    }
-    let count = entry.variants.len() + 1;
+) {
     let mut images: BTreeMap<&str, Result<usize, Diagnostic>> = BTreeMap::new();
-    for (index, variant) in (1..).zip(&entry.variants) {
+    for (&index, variant) in variants.of_manifest.iter().zip(&entry.variants) {
         for VariantImage { material, path } in &variant.images {
             let within = |diagnostic: Diagnostic| {
                 let label = format!("variant {}", quoted(&variant.name.value));
@@ -52,14 +93,17 @@ pub(super) fn read(
                 }
             };
             for slot in slots {
-                if let Err(diagnostic) = materials.set_variant(slot, (index, count), image) {
+                if let Err(diagnostic) = materials.set_variant(slot, index, image) {
                     report.error_at(&path.span, within(diagnostic));
                 }
             }
         }
     }
-    let names = entry.variants.iter().map(|VariantEntry { name, .. }| name.value.clone());
-    std::iter::once(BASE.to_owned()).chain(names).collect()
+    if report.failed() {
+        return;
+    }
+    let baked = materials.bake_looks(variants.names.len(), file.limits().image);
+    report.take(baked.map_err(|diagnostic| diagnostic.within(Label::file(&file.shown))));
 }
 
 /// Returns the indices of the materials in use with a name.
@@ -84,10 +128,10 @@ fn named(file: &File<'_>, materials: &Materials, name: &At<String>) -> Result<Ve
 }
 
 impl Materials {
-    /// Sets the image of a material in a variant, given the number of variants.
-    fn set_variant(&mut self, slot: usize, (variant, count): (usize, usize), image: usize) -> Result<(), Diagnostic> {
-        let material = &mut self.list[slot];
-        let Some(base) = material.base_color_texture.map(|texture| texture.image) else {
+    /// Sets the image of a material in a variant. The factor is that of the material itself.
+    fn set_variant(&mut self, slot: usize, variant: usize, image: usize) -> Result<(), Diagnostic> {
+        let looks = &mut self.looks[slot];
+        let Some(base) = looks.image() else {
             let message = "the material has no base colour texture that an image could replace";
             let help = "give the material a base colour texture in the modelling tool, and export the file again";
             return Err(Diagnostic::error(DiagnosticCode::MaterialVariant, message).help(help));
@@ -101,22 +145,7 @@ impl Materials {
             let help = "scale one of the two images: all variants of a material are layers of one texture";
             return Err(Diagnostic::error(DiagnosticCode::MaterialVariant, message).help(help));
         }
-        let images = &mut material.variant_images;
-        if images.is_empty() {
-            *images = vec![base; count];
-        }
-        images[variant] = image;
+        looks.set(variant, Look { image: Some(image), ..looks.own() });
         Ok(())
     }
-}
-
-/// Warns about variants of the file, which are not baked.
-fn warn_of_extension(file: &File<'_>, entry: &ModelEntry, report: &mut Report<'_>) {
-    if !entry.variants.is_empty() || !file.document.extensions_used.iter().any(|name| name == EXTENSION) {
-        return;
-    }
-    let message = format!("the variants of {EXTENSION} are not baked: the model has the look without them");
-    let help = "write the base colour images of each variant under [model.variants]";
-    let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialExtension, message).help(help);
-    report.warn(diagnostic.within(Label::file(&file.shown)));
 }

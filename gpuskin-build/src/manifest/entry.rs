@@ -253,7 +253,9 @@ pub struct ModelEntry {
     pub masks: Vec<MaskEntry>,
     /// Parts: sets of meshes whose visibility can be set per instance, in the order of the file.
     pub parts: Vec<PartEntry>,
-    /// Variants of the model's textures, in the order of the file.
+    /// Whether the variants of the glTF file (`KHR_materials_variants`) are baked.
+    pub file_variants: bool,
+    /// Variants of the model's textures, in the order of the manifest.
     pub variants: Vec<VariantEntry>,
     /// Nodes that are baked as bones even if they move no vertex.
     pub sockets: Vec<At<String>>,

@@ -393,6 +393,12 @@ pub(super) const MODEL: TableKeys = TableKeys {
             doc: "[variants](variants.md) of the textures: images that replace base colours, by material: `{ veteran = { Uniform = \"veteran.png\" } }`",
         },
         Key {
+            name: "file_variants",
+            value: Bool,
+            default: Toml("true"),
+            doc: "whether the [variants](variants.md#variants-of-the-file) of the glTF file (`KHR_materials_variants`) are baked",
+        },
+        Key {
             name: "sockets",
             value: NODES,
             default: Toml("[]"),

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::section::{Notes, Section, shorten};
 use super::values::{
-    DefaultAxes, axes, default_axes, devices, fps, influences, lods, loop_wish, morphs, require, tolerances, width,
+    DefaultAxes, axes, boolean, default_axes, devices, fps, influences, lods, loop_wish, require, tolerances, width,
 };
 use super::{
     At, ClipEntry, DeviceClass, Feature, Fps, InfluenceLimit, Lods, Manifest, Mode, ModelEntry, Storage, Textures,
@@ -251,7 +251,7 @@ fn model(
         devices,
         require,
         influences: influences(section, notes).or(defaults.influences).unwrap_or_default(),
-        morphs: morphs(section, notes).unwrap_or(true),
+        morphs: boolean(section, "morphs", notes).unwrap_or(true),
         normals: section.choice("normals", &keys::NORMALS, notes).map_or(defaults.normals, |at| at.value),
         lods: lods(section, notes).unwrap_or(defaults.lods),
         textures: textures::read(section, notes).unwrap_or_else(|| defaults.textures.clone()),
@@ -262,6 +262,7 @@ fn model(
         root: section.string("root", notes),
         masks: gameplay::masks(section, notes),
         parts: gameplay::parts(section, notes),
+        file_variants: boolean(section, "file_variants", notes).unwrap_or(true),
         variants: variants::read(section, folder, notes),
         sockets: section.strings("sockets", notes),
         clips,

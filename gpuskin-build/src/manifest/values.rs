@@ -166,12 +166,12 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<Infl
     }
 }
 
-/// Reads whether morph targets are baked in bone mode.
-pub(super) fn morphs(section: Section<'_>, notes: &mut Notes) -> Option<bool> {
-    let value = section.get("morphs")?;
+/// Reads a key that is true or false.
+pub(super) fn boolean(section: Section<'_>, key: &str, notes: &mut Notes) -> Option<bool> {
+    let value = section.get(key)?;
     let wanted = value.get_ref().as_bool();
     if wanted.is_none() {
-        notes.expected("morphs", "true or false", value);
+        notes.expected(key, "true or false", value);
     }
     wanted
 }

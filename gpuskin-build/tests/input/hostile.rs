@@ -113,6 +113,14 @@ fn changed_values_of_a_figure_do_not_panic() {
     assert!(count > 3000, "{count}");
 }
 
+/// Values of `KHR_materials_variants`, of the materials and of the images.
+#[test]
+fn changed_values_of_variants_do_not_panic() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let count = values_changed(folder.path(), &crate::file_variants::uniforms(), 4);
+    assert!(count > 2000, "{count}");
+}
+
 #[test]
 #[ignore = "needs the shared models; run by `cargo xtask test --only shared-models`"]
 fn changed_values_of_shared_models_do_not_panic() {

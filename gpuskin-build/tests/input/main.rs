@@ -7,6 +7,7 @@ mod common;
 mod channels;
 mod choices;
 mod diagnostics;
+mod file_variants;
 mod hostile;
 mod influences;
 mod loops;

@@ -11,11 +11,11 @@ use crate::common::build::{Gltf, figure};
 use crate::common::import_entry;
 use crate::common::manifest::has_errors;
 
-const RED: [u8; 3] = [255, 0, 0];
-const GREEN: [u8; 3] = [0, 255, 0];
-const BLUE: [u8; 3] = [0, 0, 255];
+pub const RED: [u8; 3] = [255, 0, 0];
+pub const GREEN: [u8; 3] = [0, 255, 0];
+pub const BLUE: [u8; 3] = [0, 0, 255];
 
-fn png(side: u32, color: [u8; 3]) -> Vec<u8> {
+pub fn png(side: u32, color: [u8; 3]) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(vec![]);
     let image = image::RgbImage::from_pixel(side, side, image::Rgb(color));
     image.write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
@@ -23,7 +23,7 @@ fn png(side: u32, color: [u8; 3]) -> Vec<u8> {
 }
 
 /// A figure with three materials: two with a red texture of 4 x 4 texels, one without a texture.
-fn soldier() -> Gltf {
+pub fn soldier() -> Gltf {
     let mut g = figure();
     let view = g.view(&png(4, RED));
     let image = g.push("images", json!({ "bufferView": view }));
@@ -73,7 +73,7 @@ fn baked(folder: &Path, variants: &str) -> Baked {
 }
 
 /// Colours of the layers of a material's texture, from the first texel of each, and the layers of the variants.
-fn layers(model: &Model, material: &str) -> (Vec<[u8; 3]>, Vec<u8>) {
+pub fn layers(model: &Model, material: &str) -> (Vec<[u8; 3]>, Vec<u8>) {
     let material = model.meta.materials().iter().find(|m| &*m.name == material).unwrap();
     let texture = material.base_color_texture.unwrap().texture as usize;
     let (info, payload) = (&model.meta.textures[texture], &model.textures[texture]);
@@ -282,16 +282,6 @@ fn invalid_images_of_variants_are_refused() {
     refuses(&of("Uniform", "text.png"), "gpuskin::image::invalid", &not);
     let limit = format!("{}\n[limits]\nimage = 20", of("Uniform", "green.png"));
     refuses(&limit, "gpuskin::limit::image", &["more than 20 texels"]);
-}
-
-/// Files may have variants of their own, which are not baked.
-#[test]
-fn variants_of_the_file_are_named_in_a_warning() {
-    let mut g = soldier();
-    g.json["extensionsUsed"] = json!(["KHR_materials_variants"]);
-    g.json["extensions"] = json!({ "KHR_materials_variants": { "variants": [{ "name": "Night" }] } });
-    let warnings = g.import().warnings();
-    assert!(warnings.len() == 1 && warnings[0].contains("KHR_materials_variants are not baked"), "{warnings:?}");
 }
 
 #[cfg(feature = "textures")]
