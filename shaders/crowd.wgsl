@@ -38,7 +38,8 @@ fn vertex(input: GpuskinInput) -> Varyings {
 
 // Base colour factor * texture * vertex colour * tint of the instance.
 fn base_color(varyings: Varyings) -> vec4<f32> {
-    return base_color_texel(varyings) * material.base_color * varyings.color;
+    return base_color_texel(varyings) * material.base_color * varyings.color; // unless tint mask
+    return base_color_in_mask(varyings); // if tint mask
 }
 
 // Emissive factor * texture.

@@ -15,6 +15,7 @@ struct Varyings {
     @location(1) normal: vec3<f32>,
     @location(2) color: vec4<f32>,
     @location(3) @interpolate(flat) variant: u32,
+    @location(7) @interpolate(flat) tint: vec3<f32>, // if tint mask
 }
 
 fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> Varyings {
@@ -25,5 +26,6 @@ fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, 
     varyings.color = skinned.color;
     varyings.variant = gpuskin_variant_of(input);
     pass_material(&varyings, input);
+    pass_tint(&varyings, input); // if tint mask
     return varyings;
 }

@@ -13,6 +13,7 @@ struct Varyings {
     // With flat shading: vector from the eye to the surface.
     @location(1) normal: vec3<f32>,
     @location(2) color: vec4<f32>,
+    @location(7) @interpolate(flat) tint: vec3<f32>, // if tint mask
 }
 
 fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> Varyings {
@@ -22,5 +23,6 @@ fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, 
     varyings.normal = normal;
     varyings.color = skinned.color;
     pass_material(&varyings, input);
+    pass_tint(&varyings, input); // if tint mask
     return varyings;
 }

@@ -11,6 +11,7 @@ fn vertex(input: GpuskinInput) -> Varyings {
     set_directions(&varyings, skinned);
     set_variant(&varyings, input);
     pass_material(&varyings, input);
+    pass_tint(&varyings, input); // if tint mask
     return varyings;
 }
 

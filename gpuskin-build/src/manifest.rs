@@ -23,8 +23,8 @@ pub use crate::limits::Limits;
 pub use axes::{ForwardAxis, UpAxis};
 pub use entry::{
     AnimationEntry, At, BASE, BoneEntry, ClipEntry, DeviceClass, EnvironmentEntry, EventEntry, Feature, Fps,
-    InfluenceLimit, Lods, LoopWish, Manifest, MaskEntry, Mode, ModelEntry, PartEntry, Rename, RestFrame, RestTime,
-    RootMotion, Storage, Textures, Tolerance, Tolerances, VariantEntry, VariantImage,
+    InfluenceLimit, Lods, LoopWish, Manifest, MaskEntry, MaterialImage, Mode, ModelEntry, PartEntry, Rename, RestFrame,
+    RestTime, RootMotion, Storage, Textures, Tolerance, Tolerances, VariantEntry,
 };
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};

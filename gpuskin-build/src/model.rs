@@ -63,6 +63,7 @@ impl Model {
         self.materials.iter_mut().for_each(|m| {
             m.base_color_texture = None;
             m.variant_images.clear();
+            m.tint_mask = None;
             m.metallic_roughness_texture = None;
             m.occlusion_texture = None;
             m.normal_texture = None;
@@ -309,6 +310,9 @@ pub struct Material {
     pub base_color: [f32; 4],
     /// Texture that is multiplied by the factor.
     pub base_color_texture: Option<Texture>,
+    /// Image whose red is the share of an instance's tint, as an index into [`Model::images`]; only for opaque materials with
+    /// a base colour texture, whose size it has.
+    pub tint_mask: Option<usize>,
     /// Image of the base colour texture per variant, as indices into [`Model::images`], all of one size; empty if the
     /// image is the same in all variants.
     pub variant_images: Vec<usize>,
@@ -380,6 +384,7 @@ impl Default for Material {
             name: String::new(),
             base_color: [1.0; 4],
             base_color_texture: None,
+            tint_mask: None,
             variant_images: Vec::new(),
             metallic: 1.0,
             roughness: 1.0,

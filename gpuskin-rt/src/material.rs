@@ -17,6 +17,9 @@ pub struct Material {
     /// Base colour and alpha; sRGB.
     #[doc(hidden)]
     pub base_color_texture: Option<MaterialTexture>,
+    /// Whether the alpha of the base colour texture is a tint mask: the share of an instance's tint, 0..1. For opaque
+    /// materials, whose alpha is not read otherwise. A tint's own alpha is multiplied with the whole surface.
+    pub tint_mask: bool,
     /// Layer of the base colour texture per variant of the model; empty if the texture has one layer for all.
     #[doc(hidden)]
     pub variant_layers: List<u8>,
@@ -122,6 +125,14 @@ impl Material {
     #[doc(hidden)]
     pub fn has_layers(&self) -> bool {
         !self.variant_layers.is_empty()
+    }
+
+    /// Returns whether the alpha of the base colour texture is drawn as a tint mask; false for a material that is not opaque
+    /// or has no base colour texture.
+    #[doc(hidden)]
+    pub fn has_tint_mask(&self) -> bool {
+        let opaque = self.alpha_cutoff.is_none() && !self.alpha_blend;
+        self.tint_mask && opaque && self.base_color_texture.is_some()
     }
 
     /// Returns whether textures have the layers that the material uses, and no others. `layers`: number of layers of a

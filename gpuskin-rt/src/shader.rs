@@ -172,14 +172,34 @@ fn skinning(variant: Variant, group: u32, instances: InstanceSource) -> String {
     text
 }
 
+/// Functions of surfaces with a tint mask.
+const TINT_MASK: &str = include_str!("../shaders/tint_mask.wgsl");
+/// Name of the lines for such surfaces, for [`with_lines`].
+const TINT_MASK_LINES: &str = "tint mask";
+
+/// Returns a module with the lines that a surface needs. Lines that end with `// if NAME` are for surfaces that have the
+/// feature of this name, lines that end with `// unless NAME` for the others.
+fn with_lines(module: &str, name: &str, used: bool) -> String {
+    let marks = [(format!(" // if {name}"), used), (format!(" // unless {name}"), !used)];
+    let mut text = String::with_capacity(module.len());
+    for line in module.lines() {
+        let marked = marks.iter().find_map(|(mark, needed)| Some((line.strip_suffix(mark.as_str())?, *needed)));
+        if let (line, true) = marked.unwrap_or((line, true)) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
+}
+
 /// Returns the renderer's own shader: [`source`] in group 1, and its entry points.
 pub fn crowd(variant: Variant) -> String {
-    drawn(variant, InstanceSource::Records, variant.model_variants)
+    drawn(variant, InstanceSource::Records, variant.model_variants, false)
 }
 
 /// Returns the renderer's own shader for an instance source. `layers`: whether the base colour texture of the surface
-/// has layers.
-pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool) -> String {
+/// has layers. `tint_mask`: whether its alpha is a tint mask.
+pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool, tint_mask: bool) -> String {
     let interface = match layers {
         true => include_str!("../shaders/diffuse_layers.wgsl"),
         false => include_str!("../shaders/diffuse_plain.wgsl"),
@@ -188,7 +208,13 @@ pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool) -
     let base = base_color(layers, instances);
     // The layout of a surface that emits no light lacks the binding; no entry point for it reads the texture.
     let emissive = binding_table::texture("emissive", 3, false, instances);
-    let text = [&own, interface, &base, &emissive, include_str!("../shaders/crowd.wgsl")].join("\n");
+    let [interface, entries] =
+        [interface, include_str!("../shaders/crowd.wgsl")].map(|module| with_lines(module, TINT_MASK_LINES, tint_mask));
+    let mut text = [own, interface, base, emissive, entries].join("\n");
+    if tint_mask {
+        text.push('\n');
+        text.push_str(TINT_MASK);
+    }
     binding_table::with_constants(text, layers, instances)
 }
 

@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                166, 171, 34, 124, 14, 239, 192, 212, 96, 34, 138, 244, 99, 215, 178, 2,
+                246, 65, 195, 251, 117, 51, 92, 254, 227, 79, 18, 114, 99, 8, 124, 139,
             ],
-            format_version: 12,
+            format_version: 13,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -248,6 +248,7 @@ pub mod models {
                         name: Borrowed("wood"),
                         base_color: [0.5, 0.25, 0.125, 1.0],
                         base_color_texture: None,
+                        tint_mask: false,
                         variant_layers: Borrowed(&[]),
                         metallic: 1.0,
                         roughness: 1.0,
@@ -288,7 +289,7 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/4cca6016/anim-local-packed.ktx2"),
+                name: Borrowed("pole/1f81fa03/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 1556,
@@ -304,7 +305,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/4cca6016/mesh.bin"),
+                name: Borrowed("pole/1f81fa03/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -317,10 +318,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            84, 14, 5, 193, 208, 76, 170, 137, 152, 206, 1, 226, 190,
-                            189, 69, 212,
+                            115, 162, 66, 68, 77, 209, 217, 56, 82, 146, 143, 211, 174,
+                            174, 125, 88,
                         ],
-                        format_version: 12,
+                        format_version: 13,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -551,6 +552,7 @@ pub mod models {
                                     name: Borrowed("wood"),
                                     base_color: [0.5, 0.25, 0.125, 1.0],
                                     base_color_texture: None,
+                                    tint_mask: false,
                                     variant_layers: Borrowed(&[]),
                                     metallic: 1.0,
                                     roughness: 1.0,
@@ -591,7 +593,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/4cca6016/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/1f81fa03/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2128,
@@ -607,7 +609,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/4cca6016/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/1f81fa03/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

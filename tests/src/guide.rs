@@ -16,6 +16,7 @@ chapters! {
     playback: "playback.md",
     layers: "layers.md",
     morph_targets: "morph-targets.md",
+    tint_masks: "tint-masks.md",
     variants: "variants.md",
     events_and_sockets: "events-and-sockets.md",
     moving: "moving.md",

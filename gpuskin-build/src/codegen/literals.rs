@@ -97,7 +97,7 @@ structs! {
     VertexFormat { packing, tangent, color }
     VertexRange { position_min, position_extent, uv_min, uv_extent }
     Material {
-        name, base_color, base_color_texture, variant_layers, metallic, roughness, occlusion_strength, orm_texture, normal_scale,
+        name, base_color, base_color_texture, tint_mask, variant_layers, metallic, roughness, occlusion_strength, orm_texture, normal_scale,
         normal_texture, emissive, emissive_texture, ior, specular, specular_color, specular_texture, clearcoat,
         clearcoat_roughness, clearcoat_texture, clearcoat_normal_scale, clearcoat_normal_texture, sheen_color,
         sheen_roughness, sheen_texture, double_sided, alpha_cutoff, alpha_blend, unlit

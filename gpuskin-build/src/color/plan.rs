@@ -16,8 +16,8 @@ pub struct PlannedTexture {
 /// Source of texels, as indices into [`Model::images`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum TexelSource {
-    /// Layers of one size; at least one.
-    Images(Vec<usize>),
+    /// Layers of one size; at least one. Alpha is that of the layer, or the red of another image in all layers.
+    Images { layers: Vec<usize>, alpha: Option<usize> },
     /// Red of the first image, green and blue of the second; 255 for a missing image.
     Orm { occlusion: Option<usize>, metallic_roughness: Option<usize> },
     /// Red, green and blue of the first image, alpha of the second; 255 for a missing image.
@@ -35,21 +35,22 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             planned.len() - 1
         }) as u32
     };
-    let mut layered = |texture: &Option<Texture>, layers: Vec<usize>, kind| {
-        let layers = |image| if layers.is_empty() { vec![image] } else { layers };
-        texture
-            .as_ref()
-            .map(|t| sampled(t, place(PlannedTexture { source: TexelSource::Images(layers(t.image)), kind })))
+    let mut layered = |texture: &Option<Texture>, layers: Vec<usize>, alpha, kind| {
+        texture.as_ref().map(|t| {
+            let layers = if layers.is_empty() { vec![t.image] } else { layers };
+            sampled(t, place(PlannedTexture { source: TexelSource::Images { layers, alpha }, kind }))
+        })
     };
     let mut materials: Vec<Material> = Vec::with_capacity(model.materials.len());
     for m in &model.materials {
         let (layers, variant_layers) = layers(&m.variant_images);
-        let base_color_texture = layered(&m.base_color_texture, layers, MipFilter::Light);
-        let mut image = |texture, kind| layered(texture, Vec::new(), kind);
+        let base_color_texture = layered(&m.base_color_texture, layers, m.tint_mask, MipFilter::Light);
+        let mut image = |texture, kind| layered(texture, Vec::new(), None, kind);
         materials.push(Material {
             name: m.name.clone().into(),
             base_color: m.base_color,
             base_color_texture,
+            tint_mask: m.tint_mask.is_some(),
             variant_layers: variant_layers.into(),
             metallic: m.metallic,
             roughness: m.roughness,
@@ -136,13 +137,13 @@ impl PlannedTexture {
 
     /// Number of array layers.
     pub(super) fn layers(&self) -> usize {
-        if let TexelSource::Images(layers) = &self.source { layers.len() } else { 1 }
+        if let TexelSource::Images { layers, .. } = &self.source { layers.len() } else { 1 }
     }
 
     /// Index of the image that determines the size.
     fn image(&self) -> usize {
         match self.source {
-            TexelSource::Images(ref layers) => layers[0],
+            TexelSource::Images { ref layers, .. } => layers[0],
             TexelSource::Orm { occlusion, metallic_roughness } => {
                 metallic_roughness.or(occlusion).expect("an ORM texture has at least one source image")
             }
@@ -158,7 +159,14 @@ impl PlannedTexture {
     /// Returns the texels of a layer as RGBA8, rows from top to bottom.
     pub(super) fn texels(&self, model: &Model, layer: usize) -> Vec<u8> {
         let channels = match self.source {
-            TexelSource::Images(ref layers) => return model.images[layers[layer]].rgba.clone(),
+            TexelSource::Images { ref layers, alpha } => {
+                let mut texels = model.images[layers[layer]].rgba.clone();
+                if let Some(alpha) = alpha {
+                    let mask = model.images[alpha].rgba.as_chunks::<4>().0;
+                    texels.as_chunks_mut::<4>().0.iter_mut().zip(mask).for_each(|(to, from)| to[3] = from[0]);
+                }
+                return texels;
+            }
             TexelSource::Orm { occlusion, metallic_roughness } => [(occlusion, 0..1), (metallic_roughness, 1..3)],
             TexelSource::ColorAndAlpha { color, alpha } => [(color, 0..3), (alpha, 3..4)],
             TexelSource::Coat { strength, roughness } => [(strength, 0..1), (roughness, 1..2)],

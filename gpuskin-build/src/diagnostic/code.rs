@@ -91,10 +91,11 @@ codes! {
     MorphMismatch, "morph::odd", "Morph targets or their weights do not match the mesh; they were read in the same way as other programs do.", "export the file again";
     MaterialInvalid, "material::invalid", "A material has invalid values.", "correct the material, and export the file again";
     MaterialExtension, "material::not_drawn", "A material has extensions that are not drawn.", "if the material looks wrong, convert it to plain metallic-roughness";
-    MaterialNotFound, "material::not_found", "A variant names a material that no baked mesh has.", "use the name of a material of the model";
+    MaterialNotFound, "material::not_found", "A variant or a tint mask names a material that no baked mesh has.", "use the name of a material of the model";
     MaterialTexture, "material::texture_left_out", "A texture is not baked: it has no image, or does not fit the other textures of its material.", "correct what the message names, or load the texture separately if the game's pipeline needs it";
     MaterialVariant, "material::variant", "An image of a variant does not fit its material: the material has no base colour texture, or one of another size.", "give all images of a material the same size";
     VariantDifference, "material::variant_difference", "A variant of the file changes more of a material than its base colour.", "give the models whose surfaces differ entries of their own in the manifest, or leave the variants out: `file_variants = false`";
+    MaterialTintMask, "material::tint_mask", "A tint mask does not fit its material: the material is not opaque, has no base colour texture, or one of another size.", "give the mask the size of the material's base colour texture";
     ImageInvalid, "image::invalid", "An image cannot be decoded, or has an unsupported format.", "convert the image to PNG, JPEG, WebP or KTX2 (Basis Universal)";
     ImageBlocks, "image::uneven_size", "An image does not divide into blocks of 4 x 4 texels, and is baked uncompressed.", "scale the image to multiples of 4, or use `textures = [\"rgba8\"]`";
     ImageEncoder, "image::encoder", "A texture could not be compressed.", "use `textures = [\"rgba8\"]`, which needs no compression";

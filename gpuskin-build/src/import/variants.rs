@@ -1,4 +1,4 @@
-//! Variants of a model: images that replace base colour textures.
+//! Variants of a model, which are images that replace base colour textures, and tint masks.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::material::Materials;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::identifier_case::constant;
-use crate::manifest::{At, BASE, ModelEntry, VariantEntry, VariantImage};
+use crate::manifest::{At, BASE, MaterialImage, ModelEntry, VariantEntry};
 use crate::suggest::{closest, list, quoted};
 
 /// Maximum number of names that a message lists.
@@ -59,7 +59,7 @@ impl VariantNames {
     }
 }
 
-/// Reads the images of the manifest's variants, and sets the images of all variants.
+/// Reads the images of the manifest's variants and its tint masks, and sets the images of all variants.
 pub(super) fn read(
     file: &File<'_>,
     entry: &ModelEntry,
@@ -69,7 +69,7 @@ pub(super) fn read(
 ) {
     let mut images: BTreeMap<&str, Result<usize, Diagnostic>> = BTreeMap::new();
     for (&index, variant) in variants.of_manifest.iter().zip(&entry.variants) {
-        for VariantImage { material, path } in &variant.images {
+        for MaterialImage { material, path } in &variant.images {
             let within = |diagnostic: Diagnostic| {
                 let label = format!("variant {}", quoted(&variant.name.value));
                 diagnostic.within(format!("material {}", quoted(&material.value))).within(label)
@@ -98,6 +98,23 @@ pub(super) fn read(
                 }
             }
         }
+    }
+    for MaterialImage { material, path } in &entry.tint_masks {
+        let within = |diagnostic: Diagnostic| {
+            diagnostic.within(format!("material {}", quoted(&material.value))).within("tint mask")
+        };
+        let slots = match named(file, materials, material) {
+            Ok(slots) => slots,
+            Err(diagnostic) => {
+                report.error_at(&material.span, within(diagnostic));
+                continue;
+            }
+        };
+        let bytes = file.beside_manifest(&path.value);
+        let image =
+            bytes.and_then(|bytes| materials.textures.other_image(path.value.clone(), &bytes, file.limits().image));
+        let set = image.and_then(|image| slots.into_iter().try_for_each(|slot| materials.set_tint_mask(slot, image)));
+        set.unwrap_or_else(|diagnostic| report.error_at(&path.span, within(diagnostic)));
     }
     if report.failed() {
         return;
@@ -128,6 +145,34 @@ fn named(file: &File<'_>, materials: &Materials, name: &At<String>) -> Result<Ve
 }
 
 impl Materials {
+    /// Sets the tint mask of a material. `image`: its index in the images of the model.
+    fn set_tint_mask(&mut self, slot: usize, image: usize) -> Result<(), Diagnostic> {
+        let error =
+            |message: String, help| Err(Diagnostic::error(DiagnosticCode::MaterialTintMask, message).help(help));
+        let material = &mut self.list[slot];
+        if material.alpha_cutoff.is_some() || material.alpha_blend {
+            let help = "make the material opaque: a mask takes the place of the alpha of its base colour";
+            return error("the material has alpha of its own".to_owned(), help);
+        }
+        let Some(base) = self.looks[slot].image() else {
+            let help = "give the material a base colour texture in the modelling tool, and export the file again";
+            return error(
+                "the material has no base colour texture beside which a mask could be stored".to_owned(),
+                help,
+            );
+        };
+        let [own, mask] = [base, image].map(|image| &self.textures.images[image]);
+        if [own.width, own.height] != [mask.width, mask.height] {
+            let message = format!(
+                "{} has {} x {} texels, but the base colour of the material has {} x {}",
+                mask.name, mask.width, mask.height, own.width, own.height
+            );
+            return error(message, "scale the mask to the size of the base colour");
+        }
+        material.tint_mask = Some(image);
+        Ok(())
+    }
+
     /// Sets the image of a material in a variant. The factor is that of the material itself.
     fn set_variant(&mut self, slot: usize, variant: usize, image: usize) -> Result<(), Diagnostic> {
         let looks = &mut self.looks[slot];

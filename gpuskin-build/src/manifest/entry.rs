@@ -257,6 +257,8 @@ pub struct ModelEntry {
     pub file_variants: bool,
     /// Variants of the model's textures, in the order of the manifest.
     pub variants: Vec<VariantEntry>,
+    /// Tint masks: images whose red is the share of an instance's tint, in the order of the manifest.
+    pub tint_masks: Vec<MaterialImage>,
     /// Nodes that are baked as bones even if they move no vertex.
     pub sockets: Vec<At<String>>,
     /// Clips to bake, in the order of the file; `None` bakes all clips under their own names.
@@ -412,12 +414,12 @@ pub struct VariantEntry {
     /// Name in Rust.
     pub name: At<String>,
     /// Images that replace base colour textures; at least one.
-    pub images: Vec<VariantImage>,
+    pub images: Vec<MaterialImage>,
 }
 
-/// Image of a variant.
+/// An image for a material, in a variant or as a tint mask.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct VariantImage {
+pub struct MaterialImage {
     /// Name of the material in the glTF file.
     pub material: At<String>,
     /// Path of the image, relative to the folder of the manifest.

@@ -399,6 +399,12 @@ pub(super) const MODEL: TableKeys = TableKeys {
             doc: "whether the [variants](variants.md#variants-of-the-file) of the glTF file (`KHR_materials_variants`) are baked",
         },
         Key {
+            name: "tint_masks",
+            value: Named(&Text),
+            default: Toml("{}"),
+            doc: "[tint masks](tint-masks.md), by opaque material: images whose red is the share of an instance's tint, `{ Uniform = \"cloth.png\" }`",
+        },
+        Key {
             name: "sockets",
             value: NODES,
             default: Toml("[]"),

@@ -264,6 +264,7 @@ fn model(
         parts: gameplay::parts(section, notes),
         file_variants: boolean(section, "file_variants", notes).unwrap_or(true),
         variants: variants::read(section, folder, notes),
+        tint_masks: variants::tint_masks(section, folder, notes),
         sockets: section.strings("sockets", notes),
         clips,
     };

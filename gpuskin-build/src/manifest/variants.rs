@@ -1,4 +1,4 @@
-//! Reader of `[model.variants]`: images that replace base colour textures.
+//! Reader of `[model.variants]`, images that replace base colour textures, and of `[model.tint_masks]`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::gameplay::named;
 use super::section::{Notes, Section, shorten, string};
-use super::{At, BASE, VariantEntry, VariantImage, files, keys};
+use super::{At, BASE, MaterialImage, VariantEntry, files, keys};
 use crate::diagnostic::DiagnosticCode;
 
 const HELP: &str = "each variant is a table of images by the names of materials:\n\
@@ -47,8 +47,19 @@ pub(super) fn read(section: Section<'_>, folder: &Path, notes: &mut Notes) -> Ve
     variants
 }
 
+/// Reads `[model.tint_masks]`: images by material.
+pub(super) fn tint_masks(section: Section<'_>, folder: &Path, notes: &mut Notes) -> Vec<MaterialImage> {
+    let Some(value) = section.get("tint_masks") else { return Vec::new() };
+    let DeValue::Table(table) = value.get_ref() else {
+        let help = "name an image per material:\n[model.tint_masks]\nUniform = \"art/cloth.png\"";
+        notes.error(DiagnosticCode::ManifestType, value.span(), "`tint_masks` must be a table of images", help);
+        return Vec::new();
+    };
+    images(table, folder, notes)
+}
+
 /// Images by material, in the order of the file.
-fn images(table: &DeTable<'_>, folder: &Path, notes: &mut Notes) -> Vec<VariantImage> {
+fn images(table: &DeTable<'_>, folder: &Path, notes: &mut Notes) -> Vec<MaterialImage> {
     // The parser sorts tables by key.
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(material, _)| material.span().start);
@@ -57,7 +68,7 @@ fn images(table: &DeTable<'_>, folder: &Path, notes: &mut Notes) -> Vec<VariantI
         let material = At { value: material.get_ref().to_string(), span: material.span() };
         let Some(path) = string(path, &shorten(&material.value), "the path of an image", notes) else { continue };
         files::check(&path, folder, &files::IMAGE, notes);
-        images.push(VariantImage { material, path });
+        images.push(MaterialImage { material, path });
     }
     images
 }

@@ -91,7 +91,7 @@ fn near(drawn: &[[f64; 3]], expected: &[[f64; 3]]) {
     assert!(off < ROUNDING, "{drawn:?}, expected {expected:?}");
 }
 
-/// The same images, named in the manifest and in the file, give the same model.
+/// Images that the file names give the same model as images that the manifest names.
 #[test]
 fn variants_of_the_file_equal_those_of_the_manifest() {
     let folder = tempfile::tempdir().unwrap();
@@ -231,7 +231,7 @@ fn other_differences_are_named_in_a_warning() {
     let uniform = outcome.model().materials.iter().find(|m| m.name == "Uniform").unwrap();
     assert_eq!(uniform.variant_images.len(), 3, "the base colour is baked nevertheless");
 
-    // The same image through another texture is no difference; another sampler is.
+    // Another texture with the same image is no difference; another sampler is.
     let mut g = soldier();
     let green = textured(&mut g, "Green", 4, GREEN);
     let again = g.push("textures", json!({ "source": 0 }));

@@ -24,6 +24,7 @@ mod repairs;
 mod retarget;
 mod stored;
 mod surfaces;
+mod tint_masks;
 mod tricks;
 mod variants;
 mod vertex_mode;

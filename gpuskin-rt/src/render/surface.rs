@@ -55,7 +55,9 @@ impl Surface {
 /// Returns the textures of a material that the renderer samples. Without `full`, that are a base colour and,
 /// if the material emits light, an emissive texture, white ones if the material has none.
 pub(crate) fn textures(material: &Material, full: bool) -> TextureSet {
-    let set = TextureSet::default().with(TextureSet::LAYERS, material.has_layers());
+    let set = TextureSet::default()
+        .with(TextureSet::LAYERS, material.has_layers())
+        .with(TextureSet::TINT_MASK, material.has_tint_mask());
     if !full {
         return set.with(TextureSet::BASE_COLOR, true).with(TextureSet::EMISSIVE, material.emits());
     }

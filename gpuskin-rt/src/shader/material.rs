@@ -2,7 +2,10 @@
 
 use core::fmt::Write;
 
-use super::{DEPTH_VARYINGS, InstanceSource, Variant, base_color, binding_table, drawn_text};
+use super::{
+    DEPTH_VARYINGS, InstanceSource, TINT_MASK, TINT_MASK_LINES, Variant, base_color, binding_table, drawn_text,
+    with_lines,
+};
 use crate::lighting::ToneMapping;
 
 /// Textures of a material that its shader samples.
@@ -20,6 +23,8 @@ impl TextureSet {
     pub(crate) const CLEARCOAT_NORMAL: Self = Self(128);
     /// Not a texture: that of the base colour has layers, one per look of the material.
     pub(crate) const LAYERS: Self = Self(256);
+    /// Not a texture: the alpha of the base colour is a tint mask.
+    pub(crate) const TINT_MASK: Self = Self(512);
     /// All textures, in the order of their bindings.
     pub(crate) const ALL: [Self; 8] = [
         Self::BASE_COLOR,
@@ -39,6 +44,11 @@ impl TextureSet {
     /// Returns the set with another texture, if it is used.
     pub(crate) fn with(self, texture: Self, used: bool) -> Self {
         if used { Self(self.0 | texture.0) } else { self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn from_bits(bits: u32) -> Self {
+        Self(bits as u16)
     }
 
     /// Binding of the view of a single texture; the next one is its sampler.
@@ -178,8 +188,12 @@ pub(crate) fn material(
         include_str!("../../shaders/material_lit.wgsl"),
     ]
     .map(|module| with_lines(module, "sheen", surface.sheen));
+    let masks_tint = surface.textures.has(TextureSet::TINT_MASK);
+    let [lit, unlit, entries] =
+        [&lit, include_str!("../../shaders/material_unlit.wgsl"), include_str!("../../shaders/material.wgsl")]
+            .map(|module| with_lines(module, TINT_MASK_LINES, masks_tint));
     let mut shade: Vec<&str> = match surface.unlit {
-        true => vec![include_str!("../../shaders/material_unlit.wgsl")],
+        true => vec![&unlit],
         false => vec![
             match surface.specular {
                 true => include_str!("../../shaders/dielectric_specular.wgsl"),
@@ -217,6 +231,7 @@ pub(crate) fn material(
         ],
     };
     shade.extend(surface.sheen.then_some(include_str!("../../shaders/sheen.wgsl")));
+    shade.extend(masks_tint.then_some(TINT_MASK));
     let masked = match surface.masked {
         true => include_str!("../../shaders/masked.wgsl"),
         false => include_str!("../../shaders/masked_none.wgsl"),
@@ -229,27 +244,12 @@ pub(crate) fn material(
         true => base_color(layers, instances),
         false => DEPTH_VARYINGS.to_owned() + "\n" + include_str!("../../shaders/base_color_none.wgsl"),
     };
-    let parts = [&constants, &base_color, include_str!("../../shaders/material.wgsl"), &normals, masked];
+    let parts = [&constants, &base_color, &entries, &normals, masked];
     for module in parts.into_iter().chain(shade) {
         all.push('\n');
         all.push_str(module);
     }
     binding_table::with_constants(all, layers, instances)
-}
-
-/// Returns a module with the lines that a surface needs. Lines that end with `// if NAME` are for surfaces that have the
-/// feature of this name, lines that end with `// unless NAME` for the others.
-fn with_lines(module: &str, name: &str, used: bool) -> String {
-    let marks = [(format!(" // if {name}"), used), (format!(" // unless {name}"), !used)];
-    let mut text = String::with_capacity(module.len());
-    for line in module.lines() {
-        let marked = marks.iter().find_map(|(mark, needed)| Some((line.strip_suffix(mark.as_str())?, *needed)));
-        if let (line, true) = marked.unwrap_or((line, true)) {
-            text.push_str(line);
-            text.push('\n');
-        }
-    }
-    text
 }
 
 /// Returns the constants of a material, in the layout of `FullMaterialUniform` in `render/material.rs`: up to the last member
@@ -299,6 +299,9 @@ fn interface(surface: SurfaceCode, instances: InstanceSource, normal: bool, tang
         }
         false => "",
     };
+    if surface.textures.has(TextureSet::TINT_MASK) {
+        text.push_str("    @location(7) @interpolate(flat) tint: vec3<f32>,\n");
+    }
     text.push_str("}\n");
     let _ = writeln!(
         text,

@@ -22,24 +22,27 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 .map(|(name, text)| (format!("{name} of {variant:?}"), text))
         })
         .chain(Variant::all().filter(|v| !v.array && !v.encoding.needs_compute()).map(|variant| {
-            (format!("field of {variant:?}"), drawn(variant, InstanceSource::Field, variant.model_variants))
+            (format!("field of {variant:?}"), drawn(variant, InstanceSource::Field, variant.model_variants, false))
         }))
         .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::None).flat_map(
             |variant| {
                 let cached = (
                     format!("cached crowd of {variant:?}"),
-                    drawn(variant, InstanceSource::Cached, variant.model_variants),
+                    drawn(variant, InstanceSource::Cached, variant.model_variants, true),
                 );
                 let batched = [false, true].map(|table| {
                     let source = InstanceSource::Batch { table };
-                    (format!("{source:?} of {variant:?}"), drawn(variant, source, variant.model_variants))
+                    (format!("{source:?} of {variant:?}"), drawn(variant, source, variant.model_variants, table))
                 });
                 let fill = (format!("cache fill of {variant:?}"), cache::fill(variant));
                 batched.into_iter().chain([cached, fill])
             },
         ))
         .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.has_vertex_index()).map(|variant| {
-            (format!("crowd with added morph targets of {variant:?}"), drawn(variant, InstanceSource::Added, false))
+            (
+                format!("crowd with added morph targets of {variant:?}"),
+                drawn(variant, InstanceSource::Added, false, true),
+            )
         }))
         .chain([false, true].map(|tangents| (format!("morph pass, tangents {tangents}"), morph_pass(tangents))))
         .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
@@ -84,10 +87,10 @@ fn materials() -> impl Iterator<Item = (String, String)> {
         // normals of the coat.
         let set = |bits: usize| {
             let with = |set: TextureSet, (i, texture): (usize, TextureSet)| set.with(texture, bits & (1 << i) != 0);
-            let all = TextureSet::ALL.into_iter().chain([TextureSet::LAYERS]);
+            let all = TextureSet::ALL.into_iter().chain([TextureSet::LAYERS, TextureSet::TINT_MASK]);
             all.enumerate().fold(TextureSet::default(), with)
         };
-        let some = [64, 73, 127, 160, 169, 255, 257, 319, 321, 481, 511];
+        let some = [64, 73, 127, 160, 169, 255, 257, 319, 321, 481, 511, 513, 769, 1023];
         (0..64).chain(some).map(set).flat_map(move |textures| {
             let batched = variant.encoding.needs_compute() && variant.morphs == MorphUse::None;
             let sources = [Some(InstanceSource::Records), batched.then_some(InstanceSource::Batch { table: true })];
@@ -165,6 +168,36 @@ fn shaders_without_shadows_of_lights_have_nothing_of_them() {
         // Everything else stays.
         assert!(off.lines().all(|line| on.contains(line)));
     }
+}
+
+/// Surfaces without a tint mask have nothing of one, in both materials.
+#[cfg(feature = "wgpu")]
+#[test]
+fn shaders_without_a_tint_mask_have_nothing_of_it() {
+    const NAMES: [&str; 4] = ["base_color_in_mask", "pass_tint", "varyings.tint", "@interpolate(flat) tint"];
+    let masks = material::TextureSet::TINT_MASK;
+    let set = |name: &str| -> u32 {
+        let number = name.split_once("TextureSet(").and_then(|(_, rest)| rest.split_once(')'));
+        number.and_then(|(number, _)| number.parse().ok()).expect("the name has the set of textures")
+    };
+    let full = materials()
+        .filter(|(name, _)| name.starts_with("SurfaceCode"))
+        .map(|(name, text)| (material::TextureSet::from_bits(set(&name)).has(masks), text));
+    let sources = [InstanceSource::Records, InstanceSource::Batch { table: true }];
+    let diffuse = Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::None).take(20);
+    let diffuse = diffuse.flat_map(|variant| {
+        sources.into_iter().flat_map(move |source| {
+            [false, true]
+                .into_iter()
+                .flat_map(move |layers| [false, true].map(|masks| (masks, drawn(variant, source, layers, masks))))
+        })
+    });
+    let (with, without): (Vec<_>, Vec<_>) = full.chain(diffuse).partition(|(masked, _)| *masked);
+    assert!(with.len() > 20 && without.len() > 100, "{} {}", with.len(), without.len());
+    assert!(without.iter().all(|(_, text)| !NAMES.iter().any(|name| text.contains(name))));
+    assert!(with.iter().all(|(_, text)| NAMES.iter().all(|name| text.contains(name))));
+    let marks = |text: &str| text.contains("// if ") || text.contains("// unless ");
+    assert!(with.iter().chain(&without).all(|(_, text)| !marks(text)));
 }
 
 #[cfg(feature = "wgpu")]
@@ -249,11 +282,11 @@ fn variants_are_read_by_surfaces_with_layers_alone() {
     for variant in Variant::all().filter(|variant| !variant.encoding.needs_compute() || !variant.model_variants) {
         for instances in sources.into_iter().filter(|source| *source == sources[0] || !variant.encoding.needs_compute())
         {
-            let plain = drawn(variant, instances, false);
+            let plain = drawn(variant, instances, false, false);
             assert!(!plain.contains("gpuskin_variant_of") && !plain.contains("texture_2d_array<f32>;\n@group(2)"));
-            assert_eq!(plain, drawn(Variant { model_variants: false, ..variant }, instances, false));
+            assert_eq!(plain, drawn(Variant { model_variants: false, ..variant }, instances, false, false));
             // A prop of another model has no variants, but may have layers.
-            assert!(drawn(variant, instances, true).contains("fn gpuskin_variant_of"));
+            assert!(drawn(variant, instances, true, false).contains("fn gpuskin_variant_of"));
             let own = source(variant, 2).contains("fn gpuskin_variant_of");
             assert_eq!(own, variant.has_variants());
         }

@@ -38,6 +38,7 @@ mod sheen;
 mod surface;
 mod terrain;
 mod textures;
+mod tint_mask;
 mod variants;
 mod written;
 
@@ -210,6 +211,10 @@ fn main() -> std::process::ExitCode {
         test!(textures::device_uses_first_supported_format, GPU),
         test!(textures::unsupported_formats_are_reported, GPU),
         test!(textures::other_textures_are_loaded_on_request, GPU),
+        test!(tint_mask::tints_are_weighted_by_the_mask, GPU),
+        test!(tint_mask::masks_of_lit_surfaces_are_between_no_tint_and_the_whole_tint, GPU),
+        test!(tint_mask::masks_of_surfaces_that_are_not_opaque_are_not_drawn, GPU),
+        test!(tint_mask::masks_are_drawn_in_batches_and_from_cached_poses, VULKAN),
         test!(variants::instances_have_the_layers_of_their_variants, GPU),
         test!(variants::depth_is_cut_out_by_the_layer_of_the_variant, GPU),
         test!(variants::variants_are_drawn_in_batches_and_from_cached_poses, VULKAN),

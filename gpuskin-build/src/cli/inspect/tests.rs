@@ -73,6 +73,7 @@ fn metadata() -> Metadata {
             name: "skin".into(),
             base_color: [1.0, 0.5, 0.25, 1.0],
             base_color_texture: Some(sampled(4)),
+            tint_mask: false,
             variant_layers: vec![].into(),
             metallic: 0.0,
             roughness: 1.0,

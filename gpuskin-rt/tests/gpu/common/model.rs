@@ -474,6 +474,7 @@ pub fn plain(base_color: [f32; 4]) -> Material {
         name: format!("{base_color:?}").into(),
         base_color,
         base_color_texture: None,
+        tint_mask: false,
         variant_layers: vec![].into(),
         metallic: 0.0,
         roughness: 1.0,
