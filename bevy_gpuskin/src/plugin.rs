@@ -109,7 +109,7 @@ impl<M> CharacterPlugin<M> {
     /// under the pointer. [`Pickable`](bevy::picking::Pickable), [`RenderLayers`](bevy::camera::visibility::RenderLayers) and visibility are
     /// respected. A [`CharacterCrowd`](crate::CharacterCrowd) is not a target: use [`gpuskin_rt::RayCaster`].
     ///
-    /// Per ray and frame, a character far from the ray costs some nanoseconds, one whose bounding box is hit the skinning
+    /// Per ray and frame, a character far from the ray costs a test of a sphere, one whose bounding box is hit the skinning
     /// of its vertices.
     ///
     /// ```
