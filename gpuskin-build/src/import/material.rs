@@ -173,7 +173,7 @@ impl Materials {
     }
 
     /// Returns the base colours that a material has in the variants of the file. If only other materials have a texture,
-    /// sets the texture and the texture coordinates of `own`; its image is set by [`Self::bake_looks`].
+    /// sets the texture and the texture coordinates of `own`; its image is set by [`Looks::bake`].
     fn looks_of(
         &mut self,
         file: &File<'_>,

@@ -119,7 +119,10 @@ pub(super) fn read(
     if report.failed() {
         return;
     }
-    let baked = materials.bake_looks(variants.names.len(), file.limits().image);
+    let Materials { textures, list, looks, .. } = materials;
+    let (count, most) = (variants.names.len(), file.limits().image);
+    let mut pairs = list.iter_mut().zip(looks.iter());
+    let baked = pairs.try_for_each(|(material, looks)| looks.bake(material, textures, count, most));
     report.take(baked.map_err(|diagnostic| diagnostic.within(Label::file(&file.shown))));
 }
 
