@@ -11,7 +11,7 @@ pub(super) const CAMERA: Flag = option(
      90,0 the model's left side [default: 36,17]",
 );
 pub(super) const HIDE: Flag = option("hide", "PART,...", "draw the model without these parts");
-pub(super) const VARIANT: Flag = option("variant", "NAME", "draw a variant of [model.variants]");
+pub(super) const VARIANT: Flag = option("variant", "NAME", "draw a variant, of the manifest or of the file");
 pub(super) const LOD: Flag = option("lod", "N", "draw level of detail N; 0 is the finest [default: 0]");
 
 /// Sides of a model that `--camera` accepts, as yaw and pitch in degrees.
