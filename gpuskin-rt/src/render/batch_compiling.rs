@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 use super::batch_passes::BatchPipelines;
 use super::compute::LazyPipelines;
 use super::crowd_core::CrowdCore;
 use super::error::Error;
+#[cfg(not(target_arch = "wasm32"))]
 use super::gpu::guarded;
 use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
@@ -91,13 +92,7 @@ impl BatchCompiler {
         }
         let (device, passes) = (device.clone(), self.passes.clone());
         let work = Arc::new(Work { device, passes, pyramid: pyramid.cloned(), models });
-        let in_thread = work.clone();
-        let run = move || guarded(&in_thread.device, || in_thread.run());
-        let thread = match at_once || !compiles_in_threads(&work.device) {
-            false => Builder::new().name("gpuskin pipelines".into()).spawn(run).ok(),
-            true => None,
-        };
-        match thread {
+        match if at_once { None } else { spawn(work.clone()) } {
             thread @ Some(_) => self.jobs.push(Job { work, thread }),
             None => {
                 work.run()?;
@@ -165,9 +160,18 @@ impl ModelWork {
     }
 }
 
-/// Whether a device compiles pipelines in another thread while this one draws. OpenGL contexts belong to one thread at a
-/// time; browsers have no threads here, and compile in another process.
-fn compiles_in_threads(device: &wgpu::Device) -> bool {
+/// Works in another thread. `None` if the device cannot compile in one while this one draws: an OpenGL context belongs to
+/// one thread at a time.
+#[cfg(not(target_arch = "wasm32"))]
+fn spawn(work: Arc<Work>) -> Option<JoinHandle<Result<(), Error>>> {
     use wgpu::Backend::{Dx12, Metal, Vulkan};
-    matches!(device.adapter_info().backend, Dx12 | Metal | Vulkan)
+    let able = matches!(work.device.adapter_info().backend, Dx12 | Metal | Vulkan);
+    let run = move || guarded(&work.device, || work.run());
+    able.then(|| std::thread::Builder::new().name("gpuskin pipelines".into()).spawn(run).ok()).flatten()
+}
+
+/// In a browser, devices belong to their thread, and pipelines compile in another process.
+#[cfg(target_arch = "wasm32")]
+fn spawn(_: Arc<Work>) -> Option<JoinHandle<Result<(), Error>>> {
+    None
 }
