@@ -260,10 +260,9 @@ impl EncodingChoice<'_> {
         let fewer_features = fewer_features.map(|reason| self.fewer_features(&attempt, &reason));
         let warnings = above_default.into_iter().chain(fewer_features).collect();
         let (encoding, bytes) = (attempt.plan.encoding, attempt.gpu_bytes());
-        let other = |mut candidate: Candidate| {
+        let other = |candidate: Candidate| {
             if candidate.encoding == encoding {
-                candidate.refused = None;
-                return candidate;
+                return Candidate::new(&attempt, None);
             }
             let smaller = candidate.gpu_bytes < bytes && encoding == Encoding::LocalPacked;
             candidate.refused_unless(if smaller { FEWER_FEATURES } else { NOT_SMALLER })
@@ -298,7 +297,7 @@ impl EncodingChoice<'_> {
         }
     }
 
-    /// Returns an attempt that exceeds default tolerances, fully measured, and a warning about that; or
+    /// Returns an attempt that exceeds default tolerances, refined and fully measured, and a warning about that; or
     /// a refusal if it exceeds a tolerance that is set.
     fn give_way(&self, refusal: Refusal) -> Result<(Attempt, Option<Diagnostic>), Refusal> {
         let unfit = |diagnostic| Refusal { distance: Distance::FAR, cause: RefusalCause::Unfit(diagnostic) };
@@ -311,7 +310,8 @@ impl EncodingChoice<'_> {
             let rates = self.source.outline.rates();
             attempt = Attempt::new(self.source, attempt.plan.encoding, &rates, &self.limits()).map_err(unfit)?;
         }
-        attempt.measure(self.source, MeasuredTimes::All);
+        // What misses one limit still meets the others, if it can.
+        attempt = attempt.measure_and_refine(self.source, &self.limits()).map_err(unfit)?;
         if let Some(miss) = self.set_limits().exceeded(&attempt.errors) {
             let cause = RefusalCause::Missed(Box::new(attempt), miss);
             return Err(Refusal { distance: Distance::of(&miss), cause });

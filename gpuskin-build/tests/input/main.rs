@@ -8,6 +8,7 @@ mod channels;
 mod choices;
 mod diagnostics;
 mod file_variants;
+mod give_way;
 mod hostile;
 mod influences;
 mod loops;
