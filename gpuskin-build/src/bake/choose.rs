@@ -310,7 +310,7 @@ impl EncodingChoice<'_> {
             let rates = self.source.outline.rates();
             attempt = Attempt::new(self.source, attempt.plan.encoding, &rates, &self.limits()).map_err(unfit)?;
         }
-        // What misses one limit still meets the others, if it can.
+        // The error at frames may meet its limit, although another error does not.
         attempt = attempt.measure_and_refine(self.source, &self.limits()).map_err(unfit)?;
         if let Some(miss) = self.set_limits().exceeded(&attempt.errors) {
             let cause = RefusalCause::Missed(Box::new(attempt), miss);

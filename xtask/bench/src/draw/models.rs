@@ -102,13 +102,7 @@ fn adding(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     for frame in 0..2 * frames {
         // Loaded from memory: a game reads files in another thread.
         let more = (frame % 4 == 3).then(|| renamed(model, most + frame)).transpose()?;
-        let (wall, result) = seconds(|| {
-            if let Some(more) = &more {
-                scene.renderers[0].add(more, &[0, 1, 2, 3, 4], scene.side)?;
-            }
-            scene.frame(context, &targets, VIEWS[0], frame, false)
-        });
-        result?;
+        let wall = with_more(context, (&mut scene, &targets), frame, more.as_ref())?;
         match more {
             Some(_) => with_addition.push(wall),
             // The frame after an addition draws it for the first time; the first frames upload.
@@ -123,6 +117,22 @@ fn adding(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     Ok(())
 }
 
+/// Draws a frame, before which a model may be added. Returns its time in seconds, with waiting for the GPU.
+fn with_more(
+    context: &Context,
+    (scene, targets): (&mut Scene, &Targets),
+    frame: usize,
+    more: Option<&Model>,
+) -> Result<f64, String> {
+    let (wall, result) = seconds(|| {
+        if let Some(more) = more {
+            scene.renderers[0].add(more, &[0, 1, 2, 3, 4], scene.side)?;
+        }
+        scene.frame(context, targets, VIEWS[0], frame, false)
+    });
+    result.map(|_| wall)
+}
+
 /// Adds a second model to a scene of one while it is drawn: the first time that crowds are merged.
 fn second(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     heading(&format!("models: a second model added to one while {count} instances are drawn, one view"));
@@ -133,13 +143,7 @@ fn second(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     let start = Instant::now();
     for frame in 0.. {
         let more = (frame == frames).then(|| renamed(model, 1)).transpose()?;
-        let (wall, result) = seconds(|| {
-            if let Some(more) = &more {
-                scene.renderers[0].add(more, &[0, 1, 2, 3, 4], scene.side)?;
-            }
-            scene.frame(context, &targets, VIEWS[0], frame, false)
-        });
-        result?;
+        let wall = with_more(context, (&mut scene, &targets), frame, more.as_ref())?;
         match frame {
             // The first frames upload.
             0..4 => {}
