@@ -80,13 +80,12 @@ impl BatchCompiler {
         let known = self.jobs.iter().flat_map(|job| &job.work.models);
         // The job keeps the allocation of its model, so that no other model has this address.
         let mut known: HashSet<_> = known.map(|of| of.model.as_ptr()).collect();
-        let mut models: Vec<_> = new
+        let made = self.passes.is_made();
+        let (done, models): (Vec<_>, Vec<_>) = new
             .filter(|crowd| known.insert(Arc::as_ptr(&crowd.model)))
             .map(|crowd| ModelWork::new(crowd, layouts, pipelines))
-            .collect();
-        if self.passes.is_made() {
-            models.retain(|of| !of.is_done() || !of.finish());
-        }
+            .partition(|of| made && of.is_done());
+        done.iter().for_each(ModelWork::finish);
         if models.is_empty() {
             return result;
         }
@@ -95,8 +94,8 @@ impl BatchCompiler {
         match if at_once { None } else { spawn(work.clone()) } {
             thread @ Some(_) => self.jobs.push(Job { work, thread }),
             None => {
-                work.run()?;
-                work.models.iter().for_each(|of| _ = of.finish());
+                work.run();
+                work.models.iter().for_each(ModelWork::finish);
             }
         }
         result
@@ -109,12 +108,14 @@ impl BatchCompiler {
             let Some(ended) = thread.take_if(|thread| thread.is_finished()) else { return true };
             let panicked = || Err(Error::Device { reason: "a thread that compiled pipelines panicked".to_owned() });
             let made = ended.join().unwrap_or_else(|_| panicked());
-            let failed = made.is_err();
-            if !failed {
-                work.models.iter().for_each(|of| _ = of.finish());
+            match made {
+                Ok(()) => work.models.iter().for_each(ModelWork::finish),
+                Err(error) => {
+                    result = Err(error);
+                    return true;
+                }
             }
-            result = core::mem::replace(&mut result, Ok(())).and(made);
-            failed
+            false
         });
         result
     }
@@ -128,14 +129,13 @@ impl Drop for BatchCompiler {
 }
 
 impl Work {
-    fn run(&self) -> Result<(), Error> {
+    fn run(&self) {
         let passes = self.passes.get();
         self.pyramid.iter().for_each(|pyramid| _ = passes.reveal(&self.device, pyramid));
         self.models
             .iter()
             .flat_map(|of| of.pipelines.iter().zip(&of.single))
             .for_each(|(p, like)| p.compile_like(like));
-        Ok(())
     }
 }
 
@@ -154,9 +154,11 @@ impl ModelWork {
         self.pipelines.iter().zip(&self.single).all(|(pipelines, like)| pipelines.is_like(like))
     }
 
-    /// Gives the model its pipelines. Returns `true`.
-    fn finish(&self) -> bool {
-        self.model.upgrade().is_none_or(|model| model.batched.set(self.pipelines.clone()).is_ok())
+    /// Gives the model its pipelines.
+    fn finish(&self) {
+        if let Some(model) = self.model.upgrade() {
+            model.batched.get_or_init(|| self.pipelines.clone());
+        }
     }
 }
 
@@ -166,7 +168,12 @@ impl ModelWork {
 fn spawn(work: Arc<Work>) -> Option<JoinHandle<Result<(), Error>>> {
     use wgpu::Backend::{Dx12, Metal, Vulkan};
     let able = matches!(work.device.adapter_info().backend, Dx12 | Metal | Vulkan);
-    let run = move || guarded(&work.device, || work.run());
+    let run = move || {
+        guarded(&work.device, || {
+            work.run();
+            Ok(())
+        })
+    };
     able.then(|| std::thread::Builder::new().name("gpuskin pipelines".into()).spawn(run).ok()).flatten()
 }
 
