@@ -22,7 +22,9 @@ pub(crate) mod humanoid;
 mod leg;
 mod names;
 mod rig;
+mod stance;
 mod transfer;
+mod turn;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ use std::sync::Arc;
 use glam::{DVec3, DVec4};
 
 pub(crate) use rig::{Rig, RigError};
+pub(crate) use stance::Stray;
 
 use crate::model::{Channel, Clip, Curve, Interpolation, Local, Property, SourceMotion, Trs};
 use crate::sample::Sampler;

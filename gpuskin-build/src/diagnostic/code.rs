@@ -108,6 +108,7 @@ codes! {
     ClipWithoutEffect, "clip::idle", "A clip moves nothing that is drawn.", "export the clip with the channels of its skeleton, or leave the clip out";
     ClipUnknownNodes, "clip::unknown_nodes", "A clip of another file moves nodes that the model does not have.", "export both files from the same skeleton, whose nodes are matched by name, or write `retarget = \"humanoid\"`";
     RetargetBones, "retarget::bones", "A skeleton is not a humanoid, or its bones were not found by their names.", "name the nodes by bone: `bones = { left_foot = \"Ankle.L\" }` for an animation file, [model.humanoid] for the model";
+    RetargetPose, "retarget::pose", "The nodes of a file without a skin stand in no pose in which skeletons can be compared, so that one was made from their joints.", "add a file of the same skeleton that has a skin or stands in a T or A pose: `{ path = \"tpose.glb\", retarget = \"humanoid\" }`";
     RetargetUnmatched, "retarget::unmatched", "Bones of a retargeted clip or of the model have no counterpart in the other skeleton.", "name the nodes by bone, if the skeletons have them, or ignore the warning";
     ClipAlikeNodes, "clip::alike_nodes", "Nodes of an animation file were matched with nodes of the model whose names differ in a prefix or in separators.", "if the match is right, write `rename = { \"mixamorig:*\" = \"*\" }`";
     ClipSeam, "clip::seam", "A clip loops, but its last pose differs from its first.", "write `loop = \"close\"`, which blends the end into the start, or make the last key equal to the first";

@@ -10,7 +10,7 @@ use super::file::File;
 use super::hierarchy::{Hierarchy, node_label};
 use super::node_names::{NodeMatch, NodeNames, common_rename};
 use super::report::Report;
-use super::retarget::{self, BoneTable};
+use super::retarget::{self, BoneTable, Lacks};
 use super::select::{ClipFile, ClipNodes, SelectedClip};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::manifest::{ModelEntry, Rename};
@@ -50,24 +50,37 @@ fn retarget(
     clips: &mut [Clip],
     report: &mut Report<'_>,
 ) {
-    let mut target = None;
-    for (i, source) in sources.iter().enumerate() {
-        let ClipNodes::Retargeted(own, bones) = &source.nodes else { continue };
-        let target = target.get_or_insert_with(|| {
-            let table = BoneTable { path: &entry.path, bones: &entry.humanoid, key: "[model.humanoid]" };
-            retarget::rig(sources[0].file, hierarchy, table, report)
-        });
+    let mut rigs = Vec::with_capacity(sources.len());
+    for source in sources {
+        let ClipNodes::Retargeted(own, bones) = &source.nodes else {
+            rigs.push(None);
+            continue;
+        };
         let table = BoneTable { path: source.path, bones, key: "`bones`" };
-        let rig = retarget::rig(source.file, own, table, report);
+        rigs.push(Some((table, retarget::rig(source.file, own, table, report))));
+    }
+    let any = rigs.iter().any(Option::is_some);
+    let target = any.then(|| {
+        let table = BoneTable { path: &entry.path, bones: &entry.humanoid, key: "[model.humanoid]" };
+        retarget::rig(sources[0].file, hierarchy, table, report)
+    });
+    let mut lacks = Lacks::default();
+    for (i, source) in sources.iter().enumerate() {
+        let Some((table, rig)) = &rigs[i] else { continue };
         let of_source = clips.iter_mut().zip(choices).filter(|(_, choice)| choice.source == i);
         let clips: Vec<&mut Clip> = of_source.map(|(clip, _)| clip).collect();
-        match (&rig, &*target) {
-            (Some(rig), Some(target)) => retarget::clips(source.file, (rig, target), table, clips, report),
+        match (rig, target.as_ref().and_then(Option::as_ref)) {
+            (Some(rig), Some(target)) => {
+                let others = rigs.iter().flatten().filter_map(|(_, rig)| rig.as_ref());
+                let rig = retarget::standing(rig, others, source.file, &clips, &mut lacks);
+                retarget::clips(source.file, (&rig, target), *table, clips, (report, &mut lacks));
+            }
             // Curves of nodes that the model does not have. The errors are reported.
             _ => clips.into_iter().for_each(Clip::clear),
         }
     }
-    if let (None, false) = (target, entry.humanoid.is_empty()) {
+    lacks.report(report);
+    if !any && !entry.humanoid.is_empty() {
         let message = "[model.humanoid] has no effect, because no file of `animations` is retargeted";
         report.warn(Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message));
     }
@@ -298,7 +311,9 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         if !self.source.is_other() {
             return;
         }
-        if !chosen {
+        // Without clips, a retargeted file may be there for its pose.
+        let for_pose = matches!(self.source.nodes, ClipNodes::Retargeted(..)) && file.document.animations.is_empty();
+        if !chosen && !for_pose {
             report.warn(
                 Diagnostic::warning(DiagnosticCode::ClipUnused, "no clip of this file is baked")
                     .within(Label::file(&file.shown)),

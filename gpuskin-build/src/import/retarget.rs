@@ -1,6 +1,7 @@
 //! Skeletons of the files between which clips are retargeted.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DMat4;
 use gltf::json::Index;
@@ -15,7 +16,7 @@ use crate::manifest::{At, BoneEntry};
 use crate::model::{Clip, Model};
 use crate::retarget::bone::HumanBone;
 use crate::retarget::humanoid::{Humanoid, NodeKind};
-use crate::retarget::{Retargeter, Rig, RigError};
+use crate::retarget::{Retargeter, Rig, RigError, Stray};
 use crate::suggest::{closest, list, quoted};
 
 /// Maximum number of bones or nodes that a warning lists.
@@ -132,17 +133,111 @@ fn named(
     found
 }
 
-/// Retargets the clips of a file to the model. Reports what has no counterpart.
+/// What the files of a model lack for retargeting, said once for all of them.
+#[derive(Default)]
+pub(super) struct Lacks {
+    /// Names of bones of the model that a file lacks.
+    bones: BTreeSet<String>,
+    /// Names of moving nodes that the model lacks, in the order of the files.
+    nodes: Vec<String>,
+    /// Number of clips with morph targets.
+    morphs: usize,
+    /// Files with any of these, as shown.
+    files: Vec<String>,
+    /// Files whose nodes stand in no reference pose, as shown, each with the bone that is farthest off.
+    poses: Vec<(String, Stray)>,
+}
+
+impl Lacks {
+    fn add(&mut self, file: &File<'_>, retargeter: &Retargeter<'_>, source: &Rig, clips: &[&mut Clip]) {
+        let bones = retargeter.unmatched();
+        let clips: Vec<&Clip> = clips.iter().map(|clip| &**clip).collect();
+        let nodes = retargeter.left_out(&clips);
+        let morphs = clips.iter().filter(|clip| !clip.morphs.is_empty()).count();
+        if bones.is_empty() && nodes.is_empty() && morphs == 0 {
+            return;
+        }
+        self.bones.extend(bones.iter().map(|bone| bone.name()));
+        let mut known: BTreeSet<String> = self.nodes.iter().cloned().collect();
+        let names = nodes.iter().map(|node| source.model.nodes[*node].name.clone());
+        self.nodes.extend(names.filter(|name| known.insert(name.clone())));
+        self.morphs += morphs;
+        self.files.push(file.shown.to_string());
+    }
+
+    /// Reports all of it: at the file, if it is of one file.
+    pub(super) fn report(&self, report: &mut Report<'_>) {
+        let mut parts = Vec::new();
+        if !self.bones.is_empty() {
+            let names = list(self.bones.iter().map(String::as_str), LISTED);
+            let count = self.bones.len();
+            parts.push(format!("{count} bones of the model have no counterpart and keep their rest pose: {names}"));
+        }
+        let of_file = if self.files.len() == 1 { "of the file" } else { "of the files" };
+        if !self.nodes.is_empty() {
+            let names = list(self.nodes.iter().map(String::as_str), LISTED);
+            parts
+                .push(format!("{} moving nodes {of_file} have no counterpart in the model: {names}", self.nodes.len()));
+        }
+        if self.morphs > 0 {
+            parts.push(format!("weights of morph targets are not retargeted, in {} clips", self.morphs));
+        }
+        warn(DiagnosticCode::RetargetUnmatched, &self.files, parts.join("; "), report);
+
+        let files: Vec<String> = self.poses.iter().map(|(file, _)| file.clone()).collect();
+        let strays = self.poses.iter().map(|(_, stray)| *stray);
+        let Some(worst) = strays.max_by(|a, b| a.degrees.total_cmp(&b.degrees)) else { return };
+        let message = format!(
+            "the nodes stand in no pose in which skeletons can be compared: `{}` is {:.0} degrees off a standing pose. A \
+             pose was made from the joints; feet, heads and the twist of limbs may be some degrees off",
+            worst.bone.name(),
+            worst.degrees
+        );
+        warn(DiagnosticCode::RetargetPose, &files, message, report);
+    }
+}
+
+/// Warns of what is true of files: nothing, if there are none.
+fn warn(code: DiagnosticCode, files: &[String], message: String, report: &mut Report<'_>) {
+    match files {
+        [] => {}
+        [file] => report.warn(Diagnostic::warning(code, message).within(Label::file(file))),
+        _ => report.warn(Diagnostic::warning(
+            code,
+            format!("{} files of `animations`, {}: {message}", files.len(), list(files.iter().map(String::as_str), 2)),
+        )),
+    }
+}
+
+/// Returns the skeleton of a file in a pose in which it can be compared with others: its own, that of another file of the same
+/// skeleton, or one that is made from the joints.
+pub(super) fn standing<'r>(
+    rig: &'r Rig,
+    mut others: impl Iterator<Item = &'r Rig>,
+    file: &File<'_>,
+    clips: &[&mut Clip],
+    lacks: &mut Lacks,
+) -> Cow<'r, Rig> {
+    let Some(stray) = rig.stray().filter(|_| !clips.is_empty()) else { return Cow::Borrowed(rig) };
+    if let Some(posed) = others.find_map(|other| rig.posed_like(other)) {
+        return Cow::Owned(posed);
+    }
+    lacks.poses.push((file.shown.to_string(), stray));
+    let clips: Vec<&Clip> = clips.iter().map(|clip| &**clip).collect();
+    Cow::Owned(rig.stood_up(&clips))
+}
+
+/// Retargets the clips of a file to the model. Adds what has no counterpart to `lacks`.
 pub(super) fn clips(
     file: &File<'_>,
     (source, target): (&Rig, &Rig),
     table: BoneTable<'_>,
     clips: Vec<&mut Clip>,
-    report: &mut Report<'_>,
+    (report, lacks): (&mut Report<'_>, &mut Lacks),
 ) {
     let retargeter = Retargeter::new(source, target);
     let label = || Label::file(&file.shown);
-    warn_of_unmatched(&retargeter, source, &clips, label(), report);
+    lacks.add(file, &retargeter, source, &clips);
     for clip in clips {
         let bones = HumanBone::all().count();
         let most = (file.memory_left() / 8) as usize / (bones * NUMBERS_PER_KEY);
@@ -166,34 +261,5 @@ pub(super) fn clips(
             let diagnostic = Diagnostic::error(DiagnosticCode::GltfNotFinite, message);
             report.error_at(&table.path.span, diagnostic.within(label().clip(&clip.source)));
         }
-    }
-}
-
-fn warn_of_unmatched(
-    retargeter: &Retargeter<'_>,
-    source: &Rig,
-    clips: &[&mut Clip],
-    label: Label,
-    report: &mut Report<'_>,
-) {
-    let mut parts = Vec::new();
-    let bones: Vec<String> = retargeter.unmatched().iter().map(|bone| bone.name()).collect();
-    if !bones.is_empty() {
-        let names = list(bones.iter().map(String::as_str), LISTED);
-        parts.push(format!("{} bones of the model have no counterpart and keep their rest pose: {names}", bones.len()));
-    }
-    let clips: Vec<&Clip> = clips.iter().map(|clip| &**clip).collect();
-    let nodes = retargeter.left_out(&clips);
-    if !nodes.is_empty() {
-        let names = list(nodes.iter().map(|node| &*source.model.nodes[*node].name), LISTED);
-        parts.push(format!("{} moving nodes of the file have no counterpart in the model: {names}", nodes.len()));
-    }
-    let morphs = clips.iter().filter(|clip| !clip.morphs.is_empty()).count();
-    if morphs > 0 {
-        parts.push(format!("weights of morph targets are not retargeted, in {morphs} of {} clips", clips.len()));
-    }
-    if !parts.is_empty() {
-        let diagnostic = Diagnostic::warning(DiagnosticCode::RetargetUnmatched, parts.join("; "));
-        report.warn(diagnostic.within(label));
     }
 }

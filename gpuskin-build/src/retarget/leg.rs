@@ -2,6 +2,8 @@
 
 use glam::{DQuat, DVec3};
 
+use super::turn::arc;
+
 /// Share of its length to which a leg stretches at most. A straight knee has no direction in which to bend.
 const STRETCH: f64 = 0.9995;
 
@@ -52,14 +54,6 @@ impl LegPose {
         let knee = self.hip + along * near + bend * (upper * upper - near * near).max(0.0).sqrt();
         let ankle = self.hip + along * length;
         [arc(self.knee - self.hip, knee - self.hip), arc(self.ankle - self.knee, ankle - knee)]
-    }
-}
-
-/// Returns the shortest rotation from one direction to another; the identity if one has no length.
-pub(super) fn arc(from: DVec3, to: DVec3) -> DQuat {
-    match (from.try_normalize(), to.try_normalize()) {
-        (Some(from), Some(to)) => DQuat::from_rotation_arc(from, to),
-        _ => DQuat::IDENTITY,
     }
 }
 

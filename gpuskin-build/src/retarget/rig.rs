@@ -7,7 +7,9 @@ use glam::{DMat3, DMat4, DQuat, DVec3};
 
 use super::bone::{HumanBone, Side};
 use super::humanoid::Humanoid;
-use crate::model::Model;
+use super::stance::{self, Posed, Stray};
+use super::turn::rotation;
+use crate::model::{Clip, Model};
 use crate::sample::Sampler;
 
 /// Angle in radians within which an axis of the body is taken to be an axis of the scene: about ten degrees.
@@ -29,6 +31,8 @@ pub(crate) struct Rig {
     pub(super) rotations: Vec<DQuat>,
     /// Axes of the body in the scene: to its left, up, and the direction it looks.
     pub(super) body: DMat3,
+    /// Bone of the reference pose that is farthest off a standing pose, if the pose is that of the nodes.
+    stray: Option<Stray>,
 }
 
 /// Reason why a skeleton cannot be retargeted.
@@ -57,9 +61,12 @@ impl Rig {
             return Err(RigError::Missing(missing));
         }
         let rest = Sampler::new(&model, None).globals(0.0);
-        let reference = bind_pose(&model, &bones, binds, &rest).unwrap_or(rest);
-        let rotations: Vec<DQuat> = reference.iter().map(rotation).collect();
-        let mut rig = Self { model: Arc::new(model), bones, reference, rotations, body: DMat3::IDENTITY };
+        let bind = bind_pose(&model, &bones, binds, &rest);
+        let is_bind = bind.is_some();
+        let reference = bind.unwrap_or(rest);
+        let rotations = rotations(&reference);
+        let (model, body) = (Arc::new(model), DMat3::IDENTITY);
+        let mut rig = Self { model, bones, reference, rotations, body, stray: None };
         for side in Side::BOTH {
             use HumanBone::{Foot, LowerLeg, UpperLeg};
             for (bone, end) in [(UpperLeg(side), LowerLeg(side)), (LowerLeg(side), Foot(side))] {
@@ -69,8 +76,62 @@ impl Rig {
                 }
             }
         }
-        rig.body = body(&rig.bones, &rig.reference).ok_or(RigError::NoLength(HumanBone::Hips))?;
+        rig.body = self::body(&rig.bones, &rig.reference).ok_or(RigError::NoLength(HumanBone::Hips))?;
+        rig.stray = if is_bind { None } else { stance::stray(rig.posed(), rig.body) };
         Ok(rig)
+    }
+
+    /// Returns the bone that is farthest off a standing pose, if the reference pose is that of the nodes and is none.
+    pub(crate) fn stray(&self) -> Option<Stray> {
+        self.stray
+    }
+
+    /// Returns the rig in the reference pose of another with the same bones; `None` if they differ, or the other does not stand.
+    pub(crate) fn posed_like(&self, other: &Self) -> Option<Self> {
+        let same_length = |bone: HumanBone| {
+            let length = |rig: &Self| Some(rig.posed().along(bone, bone.end()?)?.length());
+            length(self).zip(length(other)).is_none_or(|(a, b)| (a - b).abs() <= SAME_LENGTH * a)
+        };
+        if other.stray.is_some() || !HumanBone::all().all(same_length) {
+            return None;
+        }
+        let names: BTreeMap<&str, usize> =
+            other.model.nodes.iter().enumerate().map(|(index, node)| (&*node.name, index)).collect();
+        let same = |node: usize| names.get(&*self.model.nodes[node].name).copied();
+        if self.bones.iter().any(|(bone, node)| other.bones.get(bone) != same(node)) {
+            return None;
+        }
+        let mut reference = self.reference.clone();
+        for &node in &self.model.order {
+            let local = same(node).map_or_else(|| self.local(node), |node| other.local(node));
+            let above = self.model.nodes[node].parent.map_or(DMat4::IDENTITY, |parent| reference[parent]);
+            reference[node] = above * local;
+        }
+        reference.iter().all(DMat4::is_finite).then(|| self.in_pose(reference, other.body))
+    }
+
+    /// Returns the rig in a standing pose that is made from its joints. `clips`: clips of the skeleton, which tell where
+    /// the ground is.
+    pub(crate) fn stood_up(&self, clips: &[&Clip]) -> Self {
+        let standing = stance::standing(self.posed(), clips);
+        standing.map_or_else(|| self.clone(), |(reference, body)| self.in_pose(reference, body))
+    }
+
+    fn posed(&self) -> Posed<'_> {
+        Posed { model: &self.model, bones: &self.bones, pose: &self.reference }
+    }
+
+    /// Returns the node-to-parent transform of the reference pose.
+    pub(super) fn local(&self, node: usize) -> DMat4 {
+        match self.model.nodes[node].parent {
+            Some(parent) => self.reference[parent].inverse() * self.reference[node],
+            None => self.reference[node],
+        }
+    }
+
+    fn in_pose(&self, reference: Vec<DMat4>, body: DMat3) -> Self {
+        let (model, bones) = (self.model.clone(), self.bones.clone());
+        Self { model, bones, rotations: rotations(&reference), reference, body, stray: None }
     }
 
     /// Returns the node of a bone that [`Humanoid::missing`] has checked.
@@ -94,13 +155,8 @@ impl Rig {
     }
 }
 
-/// Returns the rotation of an affine matrix whose axes may have any lengths; the identity if it has none.
-pub(super) fn rotation(m: &DMat4) -> DQuat {
-    let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate().try_normalize());
-    let [Some(x), Some(y), Some(z)] = axes else { return DQuat::IDENTITY };
-    let x = if x.cross(y).dot(z) < 0.0 { -x } else { x };
-    let rotation = DQuat::from_mat3(&DMat3::from_cols(x, y, z)).normalize();
-    if rotation.is_finite() { rotation } else { DQuat::IDENTITY }
+fn rotations(pose: &[DMat4]) -> Vec<DQuat> {
+    pose.iter().map(rotation).collect()
 }
 
 /// Returns the axes of a body in a pose.

@@ -336,6 +336,100 @@ fn bind_pose_is_the_reference_where_it_is_known() {
     }
 }
 
+/// The skeleton of [`MIXAMO`], with toes.
+fn with_toes() -> Vec<(&'static str, Option<usize>, [f64; 3])> {
+    let toes = [
+        ("mixamorig:LeftToeBase", Some(16), [0.1, 0.03, 0.12]),
+        ("mixamorig:RightToeBase", Some(19), [-0.1, 0.03, 0.12]),
+    ];
+    MIXAMO.into_iter().chain(toes).collect()
+}
+
+/// The skeleton of [`with_toes`] with the nodes in a frame of a run, and a clip that turns all of them.
+fn running() -> (Rig, Clip) {
+    let upright = rig(&with_toes());
+    let mut posed = upright.model.as_ref().clone();
+    let (x, y, z) = (DQuat::from_rotation_x, DQuat::from_rotation_y, DQuat::from_rotation_z);
+    let turned = [
+        ("Hips", y(0.2) * x(0.5)),
+        ("Spine1", x(0.4)),
+        ("Spine2", y(-0.3) * x(0.5)),
+        ("Head", x(-1.2)),
+        ("LeftArm", z(-1.1)),
+        ("LeftForeArm", y(-1.2)),
+        ("RightArm", y(0.4) * z(1.1)),
+        ("RightForeArm", y(1.2)),
+        ("LeftUpLeg", x(-1.2)),
+        ("LeftLeg", x(1.4)),
+        ("LeftFoot", x(0.3)),
+        ("RightUpLeg", y(0.2) * x(0.1)),
+        ("RightLeg", x(0.9)),
+    ];
+    for (name, rotation) in turned {
+        let Local::Trs(trs) = &mut posed.nodes[place(&upright, name)].local else { continue };
+        trs.rotation = rotation;
+    }
+    if let Local::Trs(trs) = &mut posed.nodes[0].local {
+        trs.translation = DVec3::new(0.3, 0.7, 2.0);
+    }
+    let mut clip = walk(&upright);
+    for node in 0..posed.nodes.len() {
+        if clip.channels.iter().all(|channel| (channel.node, channel.property) != (node, Property::Rotation)) {
+            clip.channels.extend(rotated(node, DQuat::IDENTITY).channels);
+        }
+    }
+    let kinds = vec![NodeKind::Bone; posed.nodes.len()];
+    let bones = Humanoid::find(&posed.nodes, &posed.order, &kinds, &[]);
+    (Rig::new(posed, bones, &BTreeMap::new()).expect("a humanoid"), clip)
+}
+
+#[test]
+fn standing_pose_is_made_from_the_frame_of_a_run() {
+    let (upright, target, (frame, clip)) = (rig(&with_toes()), rig(&MANNEQUIN), running());
+    assert_eq!(upright.stray(), None);
+    let stray = frame.stray().expect("a pose that does not stand");
+    // The thigh is turned by 0.7 rad about x, after 0.2 about y.
+    assert_eq!(stray.bone, HumanBone::LowerLeg(Side::Right));
+    assert!((stray.degrees - 1.5_f64.to_degrees()).abs() < 8.0, "{stray:?}");
+    let stood = frame.stood_up(&[&clip]);
+    for (bone, node) in upright.bones.iter() {
+        let off = stood.rotations[node].angle_between(upright.rotations[node]).to_degrees();
+        // The knees of the skeleton are bent by 5 degrees. The twist of the spine, 17 degrees, is shared by its bones,
+        // and a neck is taken to lean by 10 degrees.
+        let trunk = matches!(bone, HumanBone::Spine | HumanBone::Chest | HumanBone::Neck);
+        let most = if trunk { 12.0 } else { 4.0 };
+        assert!(off < most, "{}: {off} degrees", bone.name());
+        assert!((stood.reference[node].w_axis - upright.reference[node].w_axis).length() < 0.03, "{}", bone.name());
+    }
+    let apart = |source: &Rig| {
+        let off = [0.0, 0.3, 0.8].map(|time| {
+            let [found, wanted] = [source, &upright].map(|source| retargeted(source, &target, &clip, time));
+            found.iter().zip(wanted).map(|(found, wanted)| found.distance(wanted)).fold(0.0, f64::max)
+        });
+        off.into_iter().fold(0.0, f64::max)
+    };
+    assert!(apart(&stood) < 0.03, "{}", apart(&stood));
+    assert!(apart(&frame) > 0.3, "{}", apart(&frame));
+    // Clips that tell nothing of the ground: the origin is the ground.
+    let none = frame.stood_up(&[]);
+    let heel = none.at(HumanBone::Foot(Side::Left)).y;
+    assert!((heel - 0.12 * frame.leg_length()).abs() < 1e-6, "{heel}");
+}
+
+#[test]
+fn reference_pose_is_that_of_another_file_of_the_skeleton() {
+    let (upright, target, (frame, _)) = (rig(&with_toes()), rig(&MANNEQUIN), running());
+    let posed = frame.posed_like(&upright).expect("the same skeleton");
+    for (node, reference) in upright.reference.iter().enumerate() {
+        assert!(posed.reference[node].abs_diff_eq(*reference, 1e-12));
+    }
+    assert!(frame.posed_like(&target).is_none());
+    assert!(frame.posed_like(&frame).is_none(), "the other stands no better");
+    let mut longer = with_toes();
+    longer[15].2[1] = 0.4;
+    assert!(frame.posed_like(&rig(&longer)).is_none());
+}
+
 #[test]
 fn long_clips_and_odd_skeletons_are_refused() {
     let source = rig(&MIXAMO);

@@ -3,8 +3,9 @@
 use glam::{DMat4, DQuat, DVec3};
 
 use super::bone::{HumanBone, Side};
-use super::leg::{LegPose, arc};
-use super::rig::{Rig, rotation};
+use super::leg::LegPose;
+use super::rig::Rig;
+use super::turn::{arc, rotation};
 use crate::model::{Local, Trs};
 
 /// Share of the length of a foot by which the heel is lifted when the foot stands on its toes alone.
@@ -276,11 +277,7 @@ fn counterpart(source: &Rig, target: &Rig, bone: HumanBone) -> Option<HumanBone>
 
 /// Returns the local transform of a node in the reference pose.
 fn reference_local(rig: &Rig, node: usize) -> Trs {
-    let local = match rig.model.nodes[node].parent {
-        Some(parent) => rig.reference[parent].inverse() * rig.reference[node],
-        None => rig.reference[node],
-    };
-    let found = Trs::from_matrix(&local);
+    let found = Trs::from_matrix(&rig.local(node));
     match rig.model.nodes[node].local {
         Local::Trs(trs) if !found.is_finite() => trs,
         _ => found,

@@ -125,6 +125,77 @@ fn same_motion_with_other_names_axes_and_units_gives_the_same_poses() {
     }
 }
 
+/// Writes the Mixamo file of a folder without skin and meshes, as exporters write clips alone: its nodes have the pose of a frame,
+/// in which a knee is bent.
+fn write_clips_alone(folder: &Path) {
+    let clips = edited(&std::fs::read(folder.join("mixamo.glb")).unwrap(), |json| {
+        json.as_object_mut().unwrap().remove("skins");
+        json.as_object_mut().unwrap().remove("meshes");
+        for node in json["nodes"].as_array_mut().unwrap() {
+            let node = node.as_object_mut().unwrap();
+            node.remove("skin");
+            node.remove("mesh");
+            if node["name"] == "mixamorig:LeftLeg" {
+                node.insert("rotation".into(), json!([0.5, 0, 0, 0.75_f64.sqrt()]));
+            }
+        }
+    });
+    std::fs::write(folder.join("clips.glb"), clips).unwrap();
+}
+
+#[test]
+fn clips_without_a_skin_take_the_pose_of_a_file_that_has_one() {
+    let folder = folder();
+    write_clips_alone(folder.path());
+    let clips = CLIPS.replace("mixamo.glb#", "clips.glb#");
+    let alone = r#"{ path = "clips.glb", retarget = "humanoid" }"#;
+    let apart = |outcome: &Outcome| {
+        let model = outcome.model();
+        let [own, other] = ["own", "other"].map(|name| Sampler::new(model, Some(clip(model, name))));
+        let of = |name: &str| {
+            let node = model.nodes.iter().position(|node| node.name == name).unwrap();
+            (0..=10).map(move |step| (node, f64::from(step) / 10.0 * clip(model, "own").end))
+        };
+        let all = MIXAMO.iter().flat_map(|(name, _)| of(name));
+        all.map(|(node, time)| own.global(node, time).w_axis.distance(other.global(node, time).w_axis))
+            .fold(0.0, f64::max)
+    };
+    let made = import_text(folder.path(), &soldier(alone, &clips));
+    let warnings = made.warnings().join("\n");
+    assert!(warnings.contains("`left_lower_leg` is 64 degrees off a standing pose"), "{warnings}");
+    assert!(apart(&made) < 0.12, "{} m", apart(&made));
+
+    let both = format!("{alone}, {RETARGETED}");
+    let found = import_text(folder.path(), &soldier(&both, &clips));
+    let warnings = found.warnings().join("\n");
+    assert!(!warnings.contains("standing pose"), "{warnings}");
+    assert!(apart(&found) < 2e-3, "{} m", apart(&found));
+    // A file that is there for its pose alone needs no clips.
+    let pose = edited(&std::fs::read(folder.path().join("mixamo.glb")).unwrap(), |json| {
+        json.as_object_mut().unwrap().remove("animations");
+    });
+    std::fs::write(folder.path().join("mixamo.glb"), pose).unwrap();
+    let found = import_text(folder.path(), &soldier(&both, &clips));
+    let warnings = found.warnings().join("\n");
+    assert!(!warnings.contains("no clip of this file"), "{warnings}");
+    assert!(apart(&found) < 2e-3, "{} m", apart(&found));
+}
+
+#[test]
+fn files_that_lack_the_same_are_named_in_one_warning() {
+    let folder = folder();
+    std::fs::copy(folder.path().join("mixamo.glb"), folder.path().join("again.glb")).unwrap();
+    let both = format!("{RETARGETED}, {{ path = \"again.glb\", retarget = \"humanoid\" }}");
+    let clips = format!("{CLIPS}[model.clips.again]\nsource = \"again.glb#walk\"\n");
+    let outcome = import_text(folder.path(), &soldier(&both, &clips));
+    outcome.model();
+    let lacking: Vec<_> = outcome.warnings().into_iter().filter(|text| text.contains("counterpart")).collect();
+    assert_eq!(lacking.len(), 1, "{lacking:?}");
+    for expected in ["2 files of `animations`", "mixamo.glb", "again.glb", "moving nodes of the files"] {
+        assert!(lacking[0].contains(expected), "{expected} is missing in {lacking:?}");
+    }
+}
+
 #[test]
 fn tables_name_the_bones_that_names_do_not_tell() {
     let folder = folder();
