@@ -276,14 +276,19 @@ impl<M: BakedModel> Character<M> {
         self.command(Command::ReleaseLive(seconds));
     }
 
-    /// Returns what the character played in the last frame, and the pose of live bones that fade out, which is empty without;
-    /// `None` before the first frame.
+    /// Returns what the character played in the last frame, at `time`, and the pose of live bones that faded out then, which is
+    /// empty without; `None` before the first frame.
     #[cfg(feature = "picking")]
-    pub(crate) fn last_frame(&self) -> Option<(&Playing, &[[[f32; 4]; 3]])> {
-        self.playing
-            .as_ref()
-            .filter(|_| matches!(self.state, State::Spawned(..)))
-            .map(|playing| (playing, &*self.released))
+    pub(crate) fn last_frame(&self, time: Time) -> Option<(&Playing, &[[[f32; 4]; 3]])> {
+        let playing = self.playing.as_ref().filter(|_| matches!(self.state, State::Spawned(..)))?;
+        let fades = playing.layers.as_ref().is_some_and(|layers| layers.has_live_bones(time));
+        Some((playing, if fades { &self.released } else { &[] }))
+    }
+
+    /// Whether live bones may fade out.
+    #[cfg(feature = "picking")]
+    pub(crate) fn has_released_pose(&self) -> bool {
+        !self.released.is_empty()
     }
 
     /// Returns the pose of live bones that fade out; empty without.

@@ -84,12 +84,10 @@ pub(crate) fn collect<M: BakedModel>(
             }
         };
         character.play_until(now);
-        if regrouped {
-            let pose = character.released_pose(now);
-            if !pose.is_empty() {
-                outbox.current.live.push((slot, None));
-                outbox.current.live_poses.extend_from_slice(pose);
-            }
+        let pose = character.released_pose(now);
+        if regrouped && !pose.is_empty() {
+            outbox.current.live.push((slot, None));
+            outbox.current.live_poses.extend_from_slice(pose);
         }
         if character.take_change()
             && let Some(queues) = &mut queues

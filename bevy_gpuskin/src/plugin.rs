@@ -13,7 +13,7 @@ use crate::events::{EventQueues, fire};
 use crate::inspector::{CharacterInspector, inspect};
 use crate::live::{LiveBones, collect_live};
 use crate::outbox::Outbox;
-use crate::render;
+use crate::render::{self, SurfaceCode};
 use crate::sockets::{Socket, follow};
 
 /// Options that all models share. [`CharacterPlugin`] adds it with its defaults, if it is not there.
@@ -68,7 +68,7 @@ pub struct CharacterPlugin<M> {
     pub events: bool,
     #[cfg(feature = "picking")]
     picking: bool,
-    surface: Option<&'static str>,
+    surface: Option<SurfaceCode>,
     attachments: Vec<(&'static Model, Attachment<M>)>,
     model: PhantomData<fn() -> M>,
 }
@@ -146,10 +146,14 @@ impl<M> CharacterPlugin<M> {
     /// | `metallic`, `roughness`, `occlusion: f32` | 0..1; the roughness is the perceptual one |
     /// | `emitted: vec3<f32>` | emitted light, linear, as `emissive` of `StandardMaterial` |
     /// | `custom: vec2<u32>` | the words of [`Character::custom`](crate::Character::custom) |
+    /// | `alpha: f32` | with texture, vertex colour and tint; 1 if the material is opaque, and then without effect |
     ///
     /// `globals.time` is Bevy's time in seconds. `position` and `face_normal` have no effect if they are changed. Begin other names of your own with a
-    /// prefix of your own. A mistake in the text is logged, and the characters are not drawn. Unlit surfaces, shadow maps and the prepass do not
-    /// call it: ambient occlusion sees the normals of the mesh.
+    /// prefix of your own. A mistake in the text is logged, and the characters are not drawn. Unlit surfaces do not call it.
+    ///
+    /// Shadow maps and the prepass call it for cut-out materials, shadow maps for blended ones, too: holes that it makes are holes of
+    /// shadows. There, `to_eye` is the direction to the light. They do not call it for opaque materials, unless it is set by
+    /// [`Self::with_cutting_surface`]. Ambient occlusion sees the normals of the mesh.
     ///
     /// ```
     /// use bevy::prelude::*;
@@ -166,7 +170,34 @@ impl<M> CharacterPlugin<M> {
     /// App::new().add_plugins(CharacterPlugin::<models::Soldier>::default().with_surface(SNOW));
     /// ```
     pub const fn with_surface(mut self, wgsl: &'static str) -> Self {
-        self.surface = Some(wgsl);
+        self.surface = Some(SurfaceCode { text: wgsl, cuts: false });
+        self
+    }
+
+    /// Sets WGSL of the game as [`Self::with_surface`] does, whose function cuts holes in opaque materials, too: to dissolve characters, or
+    /// for a cloak in rags.
+    ///
+    /// A fragment is cut out if the function returns an `alpha` below the cutoff of its material, or discards it; the cutoff of opaque
+    /// materials is 0.5. Shadow maps and the prepass call the function for all lit materials, which costs time there: opaque materials
+    /// otherwise have no fragment shader in shadow maps.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_gpuskin::CharacterPlugin;
+    /// use bevy_gpuskin_sample_models::models;
+    ///
+    /// // The first custom word is the share of the body that is gone, 0..100 percent, from the feet up.
+    /// const DISSOLVE: &str = "
+    ///     fn surface(point: SurfacePoint, uv: vec2<f32>) -> SurfacePoint {
+    ///         var dissolved = point;
+    ///         dissolved.alpha = step(0.018 * f32(point.custom.x), point.position.y);
+    ///         return dissolved;
+    ///     }
+    /// ";
+    /// App::new().add_plugins(CharacterPlugin::<models::Soldier>::default().with_cutting_surface(DISSOLVE));
+    /// ```
+    pub const fn with_cutting_surface(mut self, wgsl: &'static str) -> Self {
+        self.surface = Some(SurfaceCode { text: wgsl, cuts: true });
         self
     }
 

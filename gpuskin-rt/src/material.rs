@@ -129,7 +129,6 @@ impl Material {
 
     /// Returns whether the alpha of the base colour texture is drawn as a tint mask; false for a material that is not opaque
     /// or has no base colour texture.
-    #[doc(hidden)]
     pub fn has_tint_mask(&self) -> bool {
         let opaque = self.alpha_cutoff.is_none() && !self.alpha_blend;
         self.tint_mask && opaque && self.base_color_texture.is_some()

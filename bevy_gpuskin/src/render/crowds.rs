@@ -77,6 +77,16 @@ pub(super) struct DrawnCrowd {
     pub(super) owner: Option<Entity>,
 }
 
+impl DrawnCrowd {
+    /// Returns the place by which blended parts are sorted, world space, metres; `None` if there are none.
+    pub(super) fn blended_center(&self) -> Option<Vec3> {
+        if !self.visible || !self.meshes.iter().any(|mesh| mesh.has_blended_parts) {
+            return None;
+        }
+        self.crowd.center()
+    }
+}
+
 /// A model that is drawn for each instance of a crowd.
 #[derive(Debug)]
 pub(super) struct DrawnMesh {
@@ -85,6 +95,8 @@ pub(super) struct DrawnMesh {
     pub(super) materials: Vec<PartMaterial>,
     /// Whether some part is shaded flat.
     pub(super) has_flat_parts: bool,
+    /// Whether some material is blended.
+    pub(super) has_blended_parts: bool,
     pub(super) attachment: Option<AttachmentId>,
 }
 
@@ -96,8 +108,13 @@ pub(super) trait AnyCrowd: Send + Sync + core::fmt::Debug {
         draw: CustomDraw,
         part: &mut dyn FnMut(&mut wgpu::RenderPass<'_>, CustomPart),
     );
+    /// Returns the mean position of the instances, world space, metres: of all of a small crowd, of some of a large one.
+    fn center(&self) -> Option<Vec3>;
     fn as_any(&self) -> &dyn core::any::Any;
 }
+
+/// Number of instances from which [`AnyCrowd::center`] is computed, at most.
+const CENTER_SAMPLES: usize = 64;
 
 impl<M: BakedModel> AnyCrowd for Crowd<M> {
     fn draw(
@@ -107,6 +124,19 @@ impl<M: BakedModel> AnyCrowd for Crowd<M> {
         part: &mut dyn FnMut(&mut wgpu::RenderPass<'_>, CustomPart),
     ) {
         self.draw_with(pass, draw, part);
+    }
+
+    fn center(&self) -> Option<Vec3> {
+        let bounds = &M::MODEL.meta.bounds;
+        let middle = 0.5 * (Vec3::from(bounds.min) + Vec3::from(bounds.max));
+        let samples = self.len().min(CENTER_SAMPLES);
+        let place = |i: usize| {
+            let id = self.id_at(u32::try_from(i * self.len() / samples).ok()?)?;
+            let transform = self.get(id)?.transform();
+            Some(Vec3::from(transform.translation) + Quat::from_array(transform.rotation) * (middle * transform.scale))
+        };
+        let places: Vec<_> = (0..samples).filter_map(place).collect();
+        (!places.is_empty()).then(|| places.iter().sum::<Vec3>() / places.len() as f32)
     }
 
     fn as_any(&self) -> &dyn core::any::Any {
@@ -169,11 +199,11 @@ impl CharacterRenderer {
         (group, owner): (Group, Option<Entity>),
     ) -> Result<MadeCrowd<M>, Error> {
         let crowd = Crowd::<M>::new(&mut self.renderer, descriptor)?;
-        let mut meshes = vec![self.mesh(gpu, M::MODEL, crowd.variant(), None)?];
+        let mut meshes = vec![self.mesh(gpu, M::MODEL, crowd.variant(), None, surface)?];
         let mut attachments = Vec::new();
         for (prop, attachment) in props {
             let id = crowd.attach(&mut self.renderer, prop, *attachment)?;
-            meshes.push(self.mesh(gpu, prop, crowd.attachment_variant(id)?, Some(id))?);
+            meshes.push(self.mesh(gpu, prop, crowd.attachment_variant(id)?, Some(id), surface)?);
             attachments.push(id);
         }
         self.crowds.push(DrawnCrowd { crowd: Box::new(crowd.clone()), meshes, surface, group, visible: true, owner });
@@ -186,6 +216,7 @@ impl CharacterRenderer {
         model: &Model,
         variant: Variant,
         attachment: Option<AttachmentId>,
+        surface: Option<SurfaceCode>,
     ) -> Result<DrawnMesh, Error> {
         let materials = self.materials.of_model(
             &mut self.renderer,
@@ -193,8 +224,10 @@ impl CharacterRenderer {
             gpu.cache,
             model,
             variant.has_variants(),
+            surface,
         )?;
         let has_flat_parts = model.meta.mesh.parts.iter().any(|part| part.flat);
-        Ok(DrawnMesh { variant, materials, has_flat_parts, attachment })
+        let has_blended_parts = model.meta.materials().iter().any(|material| material.alpha_blend);
+        Ok(DrawnMesh { variant, materials, has_flat_parts, has_blended_parts, attachment })
     }
 }

@@ -1,4 +1,4 @@
-//! Draws all crowds in a phase of one of Bevy's views.
+//! Draws crowds in a phase of one of Bevy's views.
 
 use bevy::ecs::system::SystemParamItem;
 use bevy::ecs::system::lifetimeless::{Read, SRes};
@@ -13,19 +13,70 @@ use bevy::render::view::ExtractedView;
 use gpuskin_rt::pipeline::CustomDraw;
 
 use super::crowds::{CharacterRenderer, DrawnCrowd, DrawnMesh};
-use super::pipelines::PartPipelines;
+use super::pipelines::{CrowdPipelines, PartPipelines};
 use super::shader::MODEL_GROUP;
-use super::view_draws::Views;
+use super::view_draws::{ViewDraw, Views};
 
-/// Draws in the main pass.
-pub(super) type DrawForward = (SetMeshViewBindGroup<0>, SetMeshViewBindingArrayBindGroup<1>, DrawCharacters<true>);
+/// Draws the parts of all crowds that are not blended in the main pass.
+pub(super) type DrawForward =
+    (SetMeshViewBindGroup<0>, SetMeshViewBindingArrayBindGroup<1>, DrawCharacters<InMainPass>);
 
-/// Draws in the prepass of a camera, or in a shadow map.
-pub(super) type DrawPrepass = (SetPrepassViewBindGroup<0>, SetPrepassViewEmptyBindGroup<1>, DrawCharacters<false>);
+/// Draws the blended parts of one crowd in the main pass.
+pub(super) type DrawBlended = (SetMeshViewBindGroup<0>, SetMeshViewBindingArrayBindGroup<1>, DrawBlendedParts);
 
-pub(super) struct DrawCharacters<const FORWARD: bool>;
+/// Draws the parts of all crowds that are not blended in the prepass of a camera.
+pub(super) type DrawPrepass = (SetPrepassViewBindGroup<0>, SetPrepassViewEmptyBindGroup<1>, DrawCharacters<InPrepass>);
 
-impl<P: PhaseItem, const FORWARD: bool> RenderCommand<P> for DrawCharacters<FORWARD> {
+/// Draws all crowds in a shadow map.
+pub(super) type DrawShadow = (SetPrepassViewBindGroup<0>, SetPrepassViewEmptyBindGroup<1>, DrawCharacters<InShadowMap>);
+
+/// Pipelines and parts that a phase draws.
+pub(super) trait Drawn: Send + Sync + 'static {
+    /// Pipelines by crowd.
+    fn pipelines(draw: &ViewDraw) -> &[CrowdPipelines];
+    /// Selects the parts.
+    fn parts(draw: CustomDraw) -> CustomDraw;
+}
+
+pub(super) struct InMainPass;
+
+impl Drawn for InMainPass {
+    fn pipelines(draw: &ViewDraw) -> &[CrowdPipelines] {
+        &draw.forward
+    }
+
+    fn parts(draw: CustomDraw) -> CustomDraw {
+        draw.blended_parts(false)
+    }
+}
+
+pub(super) struct InPrepass;
+
+impl Drawn for InPrepass {
+    fn pipelines(draw: &ViewDraw) -> &[CrowdPipelines] {
+        &draw.prepass
+    }
+
+    fn parts(draw: CustomDraw) -> CustomDraw {
+        draw.blended_parts(false)
+    }
+}
+
+pub(super) struct InShadowMap;
+
+impl Drawn for InShadowMap {
+    fn pipelines(draw: &ViewDraw) -> &[CrowdPipelines] {
+        &draw.prepass
+    }
+
+    fn parts(draw: CustomDraw) -> CustomDraw {
+        draw
+    }
+}
+
+pub(super) struct DrawCharacters<D>(core::marker::PhantomData<D>);
+
+impl<P: PhaseItem, D: Drawn> RenderCommand<P> for DrawCharacters<D> {
     type Param = (SRes<CharacterRenderer>, SRes<Views>, SRes<PipelineCache>);
     type ViewQuery = Read<ExtractedView>;
     type ItemQuery = ();
@@ -39,17 +90,59 @@ impl<P: PhaseItem, const FORWARD: bool> RenderCommand<P> for DrawCharacters<FORW
     ) -> RenderCommandResult {
         let (renderer, views, cache) = (renderer.into_inner(), views.into_inner(), cache.into_inner());
         let Some(draw) = views.draws.get(&view.retained_view_entity) else { return RenderCommandResult::Skip };
-        let pipelines = if FORWARD { &draw.forward } else { &draw.prepass };
-        for (crowd, pipelines) in renderer.crowds.iter().zip(pipelines) {
-            for (mesh, pipelines) in crowd.meshes.iter().zip(pipelines) {
-                let Some(compiled) = compiled(cache, pipelines) else { continue };
-                draw_mesh(crowd, mesh, &compiled, CustomDraw::new(MODEL_GROUP).in_view(draw.view), pass);
-            }
+        let parts = D::parts(CustomDraw::new(MODEL_GROUP).in_view(draw.view));
+        for (crowd, pipelines) in renderer.crowds.iter().zip(D::pipelines(draw)) {
+            draw_crowd(crowd, pipelines, cache, parts, pass);
         }
         RenderCommandResult::Success
     }
 }
 
+/// Index of the crowd whose blended parts an item of the transparent phase stands for.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct CrowdIndex(pub(super) usize);
+
+pub(super) struct DrawBlendedParts;
+
+impl<P: PhaseItem> RenderCommand<P> for DrawBlendedParts {
+    type Param = (SRes<CharacterRenderer>, SRes<Views>, SRes<PipelineCache>);
+    type ViewQuery = Read<ExtractedView>;
+    type ItemQuery = Read<CrowdIndex>;
+
+    fn render<'w>(
+        _: &P,
+        view: &ExtractedView,
+        index: Option<&CrowdIndex>,
+        (renderer, views, cache): SystemParamItem<'w, '_, Self::Param>,
+        pass: &mut TrackedRenderPass<'w>,
+    ) -> RenderCommandResult {
+        let (renderer, views, cache) = (renderer.into_inner(), views.into_inner(), cache.into_inner());
+        let (Some(draw), Some(CrowdIndex(index))) = (views.draws.get(&view.retained_view_entity), index) else {
+            return RenderCommandResult::Skip;
+        };
+        let Some(crowd) = renderer.crowds.get(*index) else { return RenderCommandResult::Skip };
+        let parts = CustomDraw::new(MODEL_GROUP).in_view(draw.view).blended_parts(true);
+        // Depth, then colour: each pixel shows the nearest surface, in whatever order instances are drawn.
+        for pipelines in [&draw.cover, &draw.forward].into_iter().filter_map(|pipelines| pipelines.get(*index)) {
+            draw_crowd(crowd, pipelines, cache, parts, pass);
+        }
+        RenderCommandResult::Success
+    }
+}
+
+fn draw_crowd(
+    crowd: &DrawnCrowd,
+    pipelines: &CrowdPipelines,
+    cache: &PipelineCache,
+    draw: CustomDraw,
+    pass: &mut TrackedRenderPass<'_>,
+) {
+    for (mesh, pipelines) in crowd.meshes.iter().zip(pipelines) {
+        if let Some(compiled) = compiled(cache, pipelines) {
+            draw_mesh(crowd, mesh, &compiled, draw, pass);
+        }
+    }
+}
 /// Returns the pipelines of a crowd by material; `None` until all of them are compiled.
 fn compiled<'c>(cache: &'c PipelineCache, pipelines: &[PartPipelines]) -> Option<Vec<[Option<&'c RenderPipeline>; 2]>> {
     let get = |id: Option<_>| match id {

@@ -8,7 +8,9 @@ use bytemuck::{Pod, Zeroable};
 use gpuskin_rt::pipeline::{Material, SampledTexture};
 use gpuskin_rt::{CrowdRenderer, Error, Model, wgpu};
 
-/// Layout of `CharacterMaterial` in `forward.wesl` and `prepass.wesl`.
+use super::shader::SurfaceCode;
+
+/// Layout of `CharacterMaterial` in `characters.wesl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct MaterialUniform {
@@ -33,9 +35,15 @@ const DOUBLE_SIDED: u32 = 1 << 4;
 const UNLIT: u32 = 1 << 5;
 const FOG_ENABLED: u32 = 1 << 8;
 const ALPHA_MODE_MASK: u32 = 1 << 29;
+const ALPHA_MODE_BLEND: u32 = 2 << 29;
+
+/// Alpha below which a surface that a function of the game cuts has a hole, where the material has no cutoff of its own.
+const CUTOFF: f32 = 0.5;
+/// Alpha below which a blended surface casts no shadow, as in bevy_pbr's render/pbr_prepass_functions.wesl.
+const SHADOW_CUTOFF: f32 = 0.05;
 
 impl MaterialUniform {
-    fn of(material: &Material) -> Self {
+    fn of(material: &Material, class: MaterialClass) -> Self {
         let [r, g, b] = material.emissive;
         let flag = |bit, set| if set { bit } else { 0 };
         Self {
@@ -45,11 +53,16 @@ impl MaterialUniform {
             roughness: material.roughness,
             occlusion_strength: material.occlusion_strength,
             normal_scale: material.normal_scale,
-            alpha_cutoff: material.alpha_cutoff.unwrap_or(0.0),
+            alpha_cutoff: match class.alpha {
+                AlphaClass::Opaque => 0.0,
+                AlphaClass::CutOut { .. } => material.alpha_cutoff.unwrap_or(CUTOFF),
+                AlphaClass::Blended => SHADOW_CUTOFF,
+            },
             flags: FOG_ENABLED
                 | flag(DOUBLE_SIDED, material.double_sided)
                 | flag(UNLIT, material.unlit)
-                | flag(ALPHA_MODE_MASK, material.alpha_cutoff.is_some()),
+                | flag(ALPHA_MODE_MASK, matches!(class.alpha, AlphaClass::CutOut { .. }))
+                | flag(ALPHA_MODE_BLEND, class.alpha == AlphaClass::Blended),
             padding: [0; 2],
         }
     }
@@ -59,10 +72,35 @@ impl MaterialUniform {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct MaterialClass {
     pub(super) double_sided: bool,
-    pub(super) cut_out: bool,
+    pub(super) alpha: AlphaClass,
     pub(super) normal_map: bool,
     /// Whether the base colour has a layer per variant of the model.
     pub(super) variants: bool,
+    /// Whether the alpha of the base colour texture is the share of the tint.
+    pub(super) tint_mask: bool,
+}
+
+/// Meaning of the alpha of a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum AlphaClass {
+    Opaque,
+    /// `by_surface`: the material is opaque, and the function of the game cuts it.
+    CutOut {
+        by_surface: bool,
+    },
+    Blended,
+}
+
+impl AlphaClass {
+    fn of(material: &Material, surface: Option<SurfaceCode>) -> Self {
+        let is_cut = surface.is_some_and(|surface| surface.cuts) && !material.unlit;
+        match material {
+            Material { alpha_blend: true, .. } => Self::Blended,
+            Material { alpha_cutoff: Some(_), .. } => Self::CutOut { by_surface: false },
+            _ if is_cut => Self::CutOut { by_surface: true },
+            _ => Self::Opaque,
+        }
+    }
 }
 
 /// A material of a model on the device.
@@ -135,7 +173,8 @@ impl Materials {
         Self { clock, white: SampledTexture { view, sampler } }
     }
 
-    /// Returns the materials of a model, by index. `variants`: whether its instances have variants of them.
+    /// Returns the materials of a model, by index. `variants`: whether its instances have variants of them. `surface`: the
+    /// function of the game.
     pub(super) fn of_model(
         &self,
         renderer: &mut CrowdRenderer,
@@ -143,10 +182,11 @@ impl Materials {
         cache: &PipelineCache,
         model: &Model,
         variants: bool,
+        surface: Option<SurfaceCode>,
     ) -> Result<Vec<PartMaterial>, Error> {
         (0..)
             .zip(model.meta.materials())
-            .map(|(index, material)| self.of(renderer, gpu, cache, (model, index, material), variants))
+            .map(|(index, material)| self.of(renderer, gpu, cache, (model, index, material), variants, surface))
             .collect()
     }
 
@@ -157,11 +197,19 @@ impl Materials {
         cache: &PipelineCache,
         (model, index, material): (&Model, u32, &Material),
         variants: bool,
+        surface: Option<SurfaceCode>,
     ) -> Result<PartMaterial, Error> {
         let variants = variants && material.base_color_layer(0).is_some();
         let textures = match variants {
             true => renderer.layered_material_textures(model, index)?,
             false => renderer.material_textures(model, index)?,
+        };
+        let class = MaterialClass {
+            double_sided: material.double_sided,
+            alpha: AlphaClass::of(material, surface),
+            normal_map: textures.normal.is_some(),
+            variants,
+            tint_mask: material.has_tint_mask(),
         };
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("bevy_gpuskin material"),
@@ -169,7 +217,7 @@ impl Materials {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&MaterialUniform::of(material)));
+        queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&MaterialUniform::of(material, class)));
         if variants {
             let layers: VariantLayers = array::from_fn(|i| material.base_color_layer(i as u8).unwrap_or(0));
             queue.write_buffer(&uniform, size_of::<MaterialUniform>() as u64, &layers);
@@ -178,12 +226,6 @@ impl Materials {
             wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
             wgpu::BindGroupEntry { binding: 1, resource: self.clock.as_entire_binding() },
         ];
-        let class = MaterialClass {
-            double_sided: material.double_sided,
-            cut_out: material.alpha_cutoff.is_some(),
-            normal_map: textures.normal.is_some(),
-            variants,
-        };
         let textures = [&textures.base_color, &textures.orm, &textures.normal, &textures.emissive];
         for (binding, texture) in [2, 4, 6, 8].into_iter().zip(textures) {
             let texture = texture.as_ref().unwrap_or(&self.white);

@@ -6,7 +6,7 @@
 //! | `inbox` | applies the batches of the main world to crowds |
 //! | `view_draws` | views of gpuskin, and pipelines of each |
 //! | `views` | gives each camera and shadow map a view of gpuskin, and queues its phase item |
-//! | `draw` | draws all crowds in a phase |
+//! | `draw` | draws crowds in a phase |
 //! | `pipelines` | pipelines of a view |
 //! | `shader` | shaders: gpuskin's functions, bevy_pbr's functions |
 //! | `material` | materials of a model as bevy_pbr reads them |
@@ -20,7 +20,7 @@ mod shader;
 mod view_draws;
 mod views;
 
-use bevy::core_pipeline::core_3d::Opaque3d;
+use bevy::core_pipeline::core_3d::{Opaque3d, Transparent3d};
 use bevy::core_pipeline::prepass::Opaque3dPrepass;
 use bevy::pbr::{MeshPipelineSystems, Shadow};
 use bevy::prelude::*;
@@ -29,6 +29,7 @@ use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSyst
 use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 
 pub use crowds::CharacterRenderer;
+pub(crate) use shader::SurfaceCode;
 
 use crate::GpuskinPlugin;
 
@@ -68,7 +69,8 @@ pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
         .init_resource::<view_draws::Views>()
         .add_render_command::<Opaque3d, draw::DrawForward>()
         .add_render_command::<Opaque3dPrepass, draw::DrawPrepass>()
-        .add_render_command::<Shadow, draw::DrawPrepass>()
+        .add_render_command::<Shadow, draw::DrawShadow>()
+        .add_render_command::<Transparent3d, draw::DrawBlended>()
         .add_systems(ExtractSchedule, (crowds::extract_time, views::extract_loaded))
         .add_systems(RenderStartup, (crowds::start, pipelines::start).chain().after(MeshPipelineSystems))
         .configure_sets(
@@ -89,11 +91,11 @@ pub(crate) fn build_model<M: BakedModel>(
     app: &mut App,
     crowd: &CrowdDescriptor,
     props: &[(&'static Model, Attachment<M>)],
-    surface: Option<&'static str>,
+    surface: Option<SurfaceCode>,
 ) {
     let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
     render_app
-        .insert_resource(inbox::Inbox::<M>::new(crowd, props, surface.map(shader::SurfaceCode)))
+        .insert_resource(inbox::Inbox::<M>::new(crowd, props, surface))
         .add_systems(ExtractSchedule, inbox::extract::<M>)
         .add_systems(Render, inbox::apply::<M>.in_set(CharacterRenderSystems::Apply));
 }

@@ -1,5 +1,7 @@
 //! Pipelines: what bevy_pbr's mesh pipelines do for a view, with gpuskin's vertices, model and material.
 
+use std::iter;
+
 use bevy::asset::RenderAssetUsages;
 use bevy::core_pipeline::core_3d::CORE_3D_DEPTH_FORMAT;
 use bevy::core_pipeline::prepass::prepass_target_descriptors;
@@ -11,14 +13,14 @@ use bevy::pbr::{MATERIAL_BIND_GROUP_INDEX, MeshPipeline, MeshPipelineKey, Prepas
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::render_resource::{
-    CompareFunction, DepthStencilState, Face, MultisampleState, PipelineCache, PrimitiveState, PrimitiveTopology,
-    SpecializedMeshPipeline,
+    ColorWrites, CompareFunction, DepthStencilState, Face, MultisampleState, PipelineCache, PrimitiveState,
+    PrimitiveTopology, SpecializedMeshPipeline,
 };
 use bevy::shader::{Shader, ShaderDefVal};
 use gpuskin_rt::pipeline::{self, Variant};
 
 use super::crowds::{DrawnCrowd, DrawnMesh};
-use super::material::{self, MaterialClass, PartMaterial};
+use super::material::{self, AlphaClass, MaterialClass, PartMaterial};
 use super::shader::{Pass, Shaders, SurfaceCode};
 
 /// Key of a pipeline.
@@ -35,6 +37,9 @@ struct Key {
 
 /// Pipelines of a material: of smooth parts, of flat parts.
 pub(super) type PartPipelines = [Option<CachedRenderPipelineId>; 2];
+
+/// Pipelines of a crowd, by mesh, by material.
+pub(super) type CrowdPipelines = Vec<Vec<PartPipelines>>;
 
 /// All pipelines that were requested.
 #[derive(Resource, Debug, Default)]
@@ -57,25 +62,30 @@ pub(crate) fn start(mut pipelines: ResMut<Pipelines>) {
 }
 
 impl Pipelines {
-    /// Returns the pipelines of a crowd in a view, by mesh, by material. `view`: bevy_pbr's key of the view for this pass.
+    /// Returns the pipelines of a crowd in a view. `view`: bevy_pbr's key of the view for this pass.
     pub(super) fn of_crowd(
         &mut self,
         base: &mut Base<'_>,
         pass: Pass,
         view: MeshPipelineKey,
         crowd: &DrawnCrowd,
-    ) -> Vec<Vec<PartPipelines>> {
-        // The prepass and shadow maps know no shadows.
-        let receives_shadows = pass == Pass::Prepass || crowd.group.receives_shadows;
+    ) -> CrowdPipelines {
+        // Depth has no shadows.
+        let receives_shadows = pass != Pass::Forward || crowd.group.receives_shadows;
         let mut of_mesh = |mesh: &DrawnMesh| {
             let variant = mesh.variant;
-            let surface = crowd.surface.filter(|_| pass == Pass::Forward);
-            let mut get =
-                |class, flat| self.get(base, Key { pass, view, variant, class, flat, receives_shadows, surface });
-            let of_material = |material: &PartMaterial| {
-                [get(material.class, false), if mesh.has_flat_parts { get(material.class, true) } else { None }]
+            let mut get = |class: MaterialClass, flat| {
+                // The depth of an opaque surface does not depend on the function.
+                let surface = crowd.surface.filter(|_| pass == Pass::Forward || class.alpha != AlphaClass::Opaque);
+                self.get(base, Key { pass, view, variant, class, flat, receives_shadows, surface })
             };
-            mesh.materials.iter().map(of_material).collect()
+            let mut of_material = |PartMaterial { class, .. }: &PartMaterial| {
+                if pass == Pass::Cover && class.alpha != AlphaClass::Blended {
+                    return [None; 2];
+                }
+                [get(*class, false), if mesh.has_flat_parts { get(*class, true) } else { None }]
+            };
+            mesh.materials.iter().map(&mut of_material).collect()
         };
         crowd.meshes.iter().map(&mut of_mesh).collect()
     }
@@ -86,7 +96,7 @@ impl Pipelines {
         }
         let shader = self.shaders.get(base.cache, key.pass, key.variant, key.surface);
         let descriptor = match key.pass {
-            Pass::Forward => forward(base, key, shader)?,
+            Pass::Forward | Pass::Cover => forward(base, key, shader)?,
             Pass::Prepass => prepass(base, key, shader),
         };
         let id = base.cache.queue_render_pipeline(descriptor);
@@ -98,8 +108,22 @@ impl Pipelines {
 impl Key {
     fn mesh_key(self) -> MeshPipelineKey {
         let triangles = MeshPipelineKey::from_primitive_topology_and_strip_index(PrimitiveTopology::TriangleList, None);
-        let discard = if self.class.cut_out { MeshPipelineKey::MAY_DISCARD } else { MeshPipelineKey::empty() };
-        self.view | triangles | discard
+        self.view | triangles | if self.may_discard() { MeshPipelineKey::MAY_DISCARD } else { self.blend() }
+    }
+
+    fn may_discard(self) -> bool {
+        match self.class.alpha {
+            AlphaClass::Opaque => false,
+            AlphaClass::CutOut { .. } => true,
+            AlphaClass::Blended => self.pass == Pass::Prepass,
+        }
+    }
+
+    fn blend(self) -> MeshPipelineKey {
+        match self.class.alpha {
+            AlphaClass::Blended => MeshPipelineKey::BLEND_ALPHA,
+            _ => MeshPipelineKey::empty(),
+        }
     }
 
     fn cull_mode(self) -> Option<Face> {
@@ -112,23 +136,27 @@ impl Key {
     }
 
     fn shader_defs(self) -> Vec<ShaderDefVal> {
-        let mut defs = vec![ShaderDefVal::UInt("MATERIAL_BIND_GROUP".into(), MATERIAL_BIND_GROUP_INDEX as u32)];
-        if self.flat {
-            defs.push("CHARACTER_FLAT".into());
-        }
-        if !self.receives_shadows {
-            defs.push("CHARACTER_UNSHADOWED".into());
-        }
-        if self.surface.is_some() {
-            defs.push("CHARACTER_SURFACE".into());
-        }
-        if self.class.variants {
-            defs.push("CHARACTER_VARIANTS".into());
-        }
-        if self.class.normal_map && self.has_tangents() {
-            defs.push("STANDARD_MATERIAL_NORMAL_MAP".into());
-        }
-        defs
+        let MaterialClass { alpha, normal_map, variants, tint_mask, double_sided: _ } = self.class;
+        let is_forward = self.pass != Pass::Prepass;
+        let has_surface = self.surface.is_some();
+        // Bindings and varyings that a pass does not read cost nothing.
+        let reads_base_color = is_forward || self.may_discard();
+        let reads_normal_map = is_forward || has_surface;
+        let is_opaque = matches!(alpha, AlphaClass::Opaque | AlphaClass::CutOut { by_surface: true });
+        let defs = [
+            (is_forward, "CHARACTER_FORWARD"),
+            (self.pass == Pass::Cover, "CHARACTER_COVER"),
+            (is_forward && alpha == AlphaClass::Blended, "CHARACTER_BLENDED"),
+            (self.flat, "CHARACTER_FLAT"),
+            (!self.receives_shadows, "CHARACTER_UNSHADOWED"),
+            (has_surface, "CHARACTER_SURFACE"),
+            (has_surface && is_opaque, "CHARACTER_OPAQUE"),
+            (variants && reads_base_color, "CHARACTER_VARIANTS"),
+            (tint_mask && reads_base_color, "CHARACTER_TINT_MASK"),
+            (normal_map && self.has_tangents() && reads_normal_map, "STANDARD_MATERIAL_NORMAL_MAP"),
+        ];
+        let material_group = ShaderDefVal::UInt("MATERIAL_BIND_GROUP".into(), MATERIAL_BIND_GROUP_INDEX as u32);
+        iter::once(material_group).chain(names(&defs)).collect()
     }
 
     fn model_layout(self) -> BindGroupLayoutDescriptor {
@@ -145,6 +173,11 @@ impl Key {
         });
         owned.collect()
     }
+}
+
+/// Returns the definitions that are set.
+fn names(defs: &[(bool, &'static str)]) -> impl Iterator<Item = ShaderDefVal> {
+    defs.iter().filter(|(set, _)| *set).map(|(_, name)| (*name).into())
 }
 
 /// bevy_pbr's mesh pipeline for a mesh with the attributes of the model.
@@ -169,7 +202,21 @@ fn forward(base: &mut Base<'_>, key: Key, shader: Handle<Shader>) -> Option<Rend
     descriptor.layout.truncate(2);
     descriptor.layout.extend([key.model_layout(), material::layout(key.class.variants)]);
     descriptor.primitive.cull_mode = key.cull_mode();
+    if key.pass == Pass::Cover {
+        cover(&mut descriptor);
+    }
     Some(descriptor)
+}
+
+/// Makes a pipeline that blends write depth instead of colour.
+fn cover(descriptor: &mut RenderPipelineDescriptor) {
+    descriptor.label = Some("bevy_gpuskin cover".into());
+    if let Some(depth) = &mut descriptor.depth_stencil {
+        depth.depth_write_enabled = Some(true);
+    }
+    for target in descriptor.fragment.iter_mut().flat_map(|fragment| &mut fragment.targets).flatten() {
+        (target.blend, target.write_mask) = (None, ColorWrites::empty());
+    }
 }
 
 /// Layout of a mesh with the attributes of a model: it selects what bevy_pbr's functions do.
@@ -194,25 +241,23 @@ fn prepass(base: &Base<'_>, key: Key, shader: Handle<Shader>) -> RenderPipelineD
     let emulate = unclipped && !base.prepass.depth_clip_control_supported;
 
     let mut defs = key.shader_defs();
-    defs.extend(["PREPASS_PIPELINE".into(), "DEPTH_PREPASS".into()]);
-    for (set, name) in [
-        (has(MeshPipelineKey::MAY_DISCARD), "MAY_DISCARD"),
+    defs.extend(names(&[
+        (true, "PREPASS_PIPELINE"),
+        (true, "DEPTH_PREPASS"),
+        (key.surface.is_some() && key.has_tangents(), "VERTEX_TANGENTS"),
+        (key.may_discard(), "MAY_DISCARD"),
         (normals, "NORMAL_PREPASS"),
         (motion_vectors, "MOTION_VECTOR_PREPASS"),
         (emulate, "UNCLIPPED_DEPTH_ORTHO_EMULATION"),
         (normals || motion_vectors || emulate, "PREPASS_FRAGMENT"),
         (has(MeshPipelineKey::VIEW_PROJECTION_PERSPECTIVE), "VIEW_PROJECTION_PERSPECTIVE"),
         (has(MeshPipelineKey::VIEW_PROJECTION_ORTHOGRAPHIC), "VIEW_PROJECTION_ORTHOGRAPHIC"),
-    ] {
-        if set {
-            defs.push(name.into());
-        }
-    }
+    ]));
     let mut targets = prepass_target_descriptors(normals, motion_vectors, false);
     if targets.iter().all(Option::is_none) {
         targets.clear();
     }
-    let needs_fragment = !targets.is_empty() || emulate || key.class.cut_out;
+    let needs_fragment = !targets.is_empty() || emulate || key.may_discard();
     let view_layout = match motion_vectors {
         true => &base.prepass.view_layout_motion_vectors,
         false => &base.prepass.view_layout_no_motion_vectors,

@@ -15,6 +15,8 @@ use gpuskin_rt::pipeline::{self, Variant};
 pub(super) enum Pass {
     /// Main pass.
     Forward,
+    /// Depth of blended surfaces in the main pass, before their colour.
+    Cover,
     /// Prepass and shadow maps.
     Prepass,
 }
@@ -52,11 +54,15 @@ pub(super) fn imports_are_loaded(assets: &AssetServer) -> bool {
 /// WGSL of the game that changes surfaces: the text that a plugin was given. Other texts are other functions, even if they are
 /// equal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SurfaceCode(pub(crate) &'static str);
+pub(crate) struct SurfaceCode {
+    pub(crate) text: &'static str,
+    /// Whether the function cuts holes in opaque materials.
+    pub(crate) cuts: bool,
+}
 
 impl PartialEq for SurfaceCode {
     fn eq(&self, other: &Self) -> bool {
-        core::ptr::eq(self.0, other.0)
+        core::ptr::eq(self.text, other.text) && self.cuts == other.cuts
     }
 }
 
@@ -64,18 +70,18 @@ impl Eq for SurfaceCode {}
 
 impl Hash for SurfaceCode {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.as_ptr().hash(state);
+        self.text.as_ptr().hash(state);
     }
 }
 
-/// Shaders that were made, by pass, variant and function of the game.
+/// Shaders that were made, by whether they are of the prepass, variant and function of the game.
 #[derive(Debug, Default)]
 pub(super) struct Shaders {
-    handles: HashMap<(Pass, Variant, Option<SurfaceCode>), Handle<Shader>>,
+    handles: HashMap<(bool, Variant, Option<SurfaceCode>), Handle<Shader>>,
 }
 
 impl Shaders {
-    /// Returns a shader. The prepass does not call `surface`.
+    /// Returns a shader.
     pub(super) fn get(
         &mut self,
         cache: &mut PipelineCache,
@@ -83,24 +89,22 @@ impl Shaders {
         variant: Variant,
         surface: Option<SurfaceCode>,
     ) -> Handle<Shader> {
-        let surface = surface.filter(|_| pass == Pass::Forward);
+        let prepass = pass == Pass::Prepass;
         let number = self.handles.len();
         let make = || {
             let handle = Handle::<Shader>::Uuid(Uuid::from_u128(FIRST_ID.as_u128() + number as u128), PhantomData);
             let path = format!("embedded://bevy_gpuskin/characters_{number}.wesl");
-            cache.set_shader(handle.id(), Shader::from_wesl(source(pass, variant, surface), path));
+            cache.set_shader(handle.id(), Shader::from_wesl(source(prepass, variant, surface), path));
             handle
         };
-        self.handles.entry((pass, variant, surface)).or_insert_with(make).clone()
+        self.handles.entry((prepass, variant, surface)).or_insert_with(make).clone()
     }
 }
 
 /// Text of a shader.
-fn source(pass: Pass, variant: Variant, surface: Option<SurfaceCode>) -> String {
-    let text = match pass {
-        Pass::Forward => include_str!("forward.wesl"),
-        Pass::Prepass => include_str!("prepass.wesl"),
-    };
+fn source(prepass: bool, variant: Variant, surface: Option<SurfaceCode>) -> String {
+    let pass = if prepass { include_str!("prepass.wesl") } else { include_str!("forward.wesl") };
+    let text = include_str!("characters.wesl").replace("//PASS", pass);
     let text = text.replace("//GPUSKIN", &pipeline::source(variant, MODEL_GROUP));
-    text.replace("//SURFACE", surface.map_or("", |surface| surface.0))
+    text.replace("//SURFACE", surface.map_or("", |surface| surface.text))
 }

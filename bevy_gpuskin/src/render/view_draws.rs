@@ -5,17 +5,19 @@ use bevy::prelude::*;
 use bevy::render::view::RetainedViewEntity;
 use gpuskin_rt::{Camera, CrowdRenderer, View};
 
-use super::pipelines::PartPipelines;
+use super::pipelines::CrowdPipelines;
 
 /// How one of Bevy's views is drawn.
 #[derive(Debug)]
 pub(super) struct ViewDraw {
     pub(super) view: View,
     pub(super) camera: Camera,
-    /// Pipelines of the main pass: by crowd, by mesh, by material. A crowd that the view does not show has none.
-    pub(super) forward: Vec<Vec<Vec<PartPipelines>>>,
+    /// Pipelines of the main pass, by crowd. A crowd that the view does not show has none.
+    pub(super) forward: Vec<CrowdPipelines>,
+    /// Pipelines for the depth of blended parts in the main pass, likewise. A crowd without such parts has none.
+    pub(super) cover: Vec<CrowdPipelines>,
     /// Pipelines of the prepass or shadow map, likewise.
-    pub(super) prepass: Vec<Vec<Vec<PartPipelines>>>,
+    pub(super) prepass: Vec<CrowdPipelines>,
 }
 
 /// Views of this frame, and those of gpuskin that are free.

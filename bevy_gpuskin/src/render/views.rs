@@ -2,7 +2,9 @@
 
 use bevy::asset::{AssetId, AssetServer};
 use bevy::camera::visibility::RenderLayers;
-use bevy::core_pipeline::core_3d::{Opaque3d, Opaque3dBatchSetKey, Opaque3dBinKey};
+use bevy::core_pipeline::core_3d::{
+    Opaque3d, Opaque3dBatchSetKey, Opaque3dBinKey, Transparent3d, TransparentSortingInfo3d,
+};
 use bevy::core_pipeline::prepass::{Opaque3dPrepass, OpaqueNoLightmap3dBatchSetKey, OpaqueNoLightmap3dBinKey};
 use bevy::ecs::system::SystemParam;
 use bevy::material::descriptor::CachedRenderPipelineId;
@@ -16,7 +18,7 @@ use bevy::prelude::*;
 use bevy::render::mesh::allocator::MeshSlabs;
 use bevy::render::render_phase::{
     BinnedPhaseItem, BinnedRenderPhase, BinnedRenderPhaseType, DrawFunctionId, DrawFunctions, InputUniformIndex,
-    ViewBinnedRenderPhases,
+    PhaseItemExtraIndex, SortedRenderPhase, ViewBinnedRenderPhases, ViewSortedRenderPhases,
 };
 use bevy::render::render_resource::PipelineCache;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
@@ -25,7 +27,7 @@ use bevy::render::view::ExtractedView;
 use gpuskin_rt::{Camera, View, wgpu};
 
 use super::crowds::{CharacterRenderer, DrawnCrowd};
-use super::draw::{DrawForward, DrawPrepass};
+use super::draw::{CrowdIndex, DrawBlended, DrawForward, DrawPrepass, DrawShadow};
 use super::pipelines::{Base, Pipelines};
 use super::shader::{Pass, imports_are_loaded};
 use super::view_draws::{ViewDraw, Views};
@@ -43,9 +45,11 @@ pub(crate) struct Phases<'w> {
     opaque: ResMut<'w, ViewBinnedRenderPhases<Opaque3d>>,
     prepass: ResMut<'w, ViewBinnedRenderPhases<Opaque3dPrepass>>,
     shadow: ResMut<'w, ViewBinnedRenderPhases<Shadow>>,
+    blended: ResMut<'w, ViewSortedRenderPhases<Transparent3d>>,
     opaque_draws: Res<'w, DrawFunctions<Opaque3d>>,
     prepass_draws: Res<'w, DrawFunctions<Opaque3dPrepass>>,
     shadow_draws: Res<'w, DrawFunctions<Shadow>>,
+    blended_draws: Res<'w, DrawFunctions<Transparent3d>>,
 }
 
 /// bevy_pbr's pipelines, and its keys of all views.
@@ -68,7 +72,8 @@ pub(crate) fn extract_loaded(assets: Res<AssetServer>, mut views: ResMut<Views>)
     }
 }
 
-/// Finds the views that show characters, requests their pipelines, and adds an item to their phases.
+/// Finds the views that show characters, requests their pipelines, and adds items to their phases. `items`: entities of the items of
+/// the transparent phase, by crowd.
 pub(crate) fn queue(
     renderer: Option<ResMut<CharacterRenderer>>,
     mut views: ResMut<Views>,
@@ -76,6 +81,7 @@ pub(crate) fn queue(
     mut phases: Phases,
     mut keys: Keys,
     entity: Res<PhaseEntity>,
+    (mut commands, mut items): (Commands, Local<Vec<Entity>>),
     extracted: Query<(&ExtractedView, Has<LightEntity>, Option<&RenderLayers>)>,
 ) {
     let Some(mut renderer) = renderer else { return };
@@ -84,8 +90,13 @@ pub(crate) fn queue(
     let functions = [
         phases.opaque_draws.read().id::<DrawForward>(),
         phases.prepass_draws.read().id::<DrawPrepass>(),
-        phases.shadow_draws.read().id::<DrawPrepass>(),
+        phases.shadow_draws.read().id::<DrawShadow>(),
+        phases.blended_draws.read().id::<DrawBlended>(),
     ];
+    let blended: Vec<_> = renderer.crowds.iter().map(DrawnCrowd::blended_center).collect();
+    for index in items.len()..blended.len() {
+        items.push(commands.spawn(CrowdIndex(index)).id());
+    }
     let mut seen = HashSet::new();
     renderer.cameras.clear();
     for (view, is_light, layers) in &extracted {
@@ -117,15 +128,23 @@ pub(crate) fn queue(
             Base { mesh: &keys.mesh, prepass: &keys.prepass, layouts: &mut keys.layouts, cache: &mut keys.cache };
         let mut of_pass = |pass, key: Option<MeshPipelineKey>| match key {
             Some(key) => {
-                let mut of_crowd = |crowd: &DrawnCrowd| match sees(crowd) {
-                    true => pipelines.of_crowd(&mut base, pass, key, crowd),
-                    false => Vec::new(),
+                let mut of_crowd = |(crowd, blended): (&DrawnCrowd, &Option<Vec3>)| match sees(crowd) {
+                    true if pass != Pass::Cover || blended.is_some() => pipelines.of_crowd(&mut base, pass, key, crowd),
+                    _ => Vec::new(),
                 };
-                renderer.crowds.iter().map(&mut of_crowd).collect()
+                renderer.crowds.iter().zip(&blended).map(&mut of_crowd).collect()
             }
             None => Vec::new(),
         };
-        let (forward, prepass) = (of_pass(Pass::Forward, forward_key), of_pass(Pass::Prepass, prepass_key));
+        let [forward, cover, prepass] =
+            [(Pass::Forward, forward_key), (Pass::Cover, forward_key), (Pass::Prepass, prepass_key)]
+                .map(|(pass, key)| of_pass(pass, key));
+        if let Some(phase) = phases.blended.get_mut(&id).filter(|_| forward_key.is_some()) {
+            for ((crowd, center), item) in renderer.crowds.iter().zip(&blended).zip(&*items) {
+                let Some(center) = center.filter(|_| sees(crowd)) else { continue };
+                add_blended(phase, (*item, entity.1), center, functions[3]);
+            }
+        }
         let camera = camera(view, is_light);
         let gpuskin_view = match views.draws.get(&id) {
             Some(draw) => draw.view,
@@ -134,7 +153,7 @@ pub(crate) fn queue(
         if !is_light {
             renderer.cameras.insert(id.main_entity.id(), gpuskin_view);
         }
-        views.draws.insert(id, ViewDraw { view: gpuskin_view, camera, forward, prepass });
+        views.draws.insert(id, ViewDraw { view: gpuskin_view, camera, forward, cover, prepass });
     }
     let Views { draws, free, .. } = &mut *views;
     draws.retain(|id, draw| {
@@ -201,6 +220,26 @@ fn add<P: CharacterPhase>(
         let (set, bin) = P::keys(draw_function);
         phase.add(set, bin, entity, InputUniformIndex::default(), BinnedRenderPhaseType::NonMesh);
     }
+}
+
+/// Adds the item of a crowd with blended parts to a phase, for this frame.
+fn add_blended(
+    phase: &mut SortedRenderPhase<Transparent3d>,
+    entity: (Entity, MainEntity),
+    center: Vec3,
+    draw_function: DrawFunctionId,
+) {
+    phase.add_transient(Transparent3d {
+        sorting_info: TransparentSortingInfo3d::Sorted { mesh_center: center, depth_bias: 0.0 },
+        // Bevy computes it.
+        distance: 0.0,
+        pipeline: CachedRenderPipelineId::INVALID,
+        entity,
+        draw_function,
+        batch_range: 0..1,
+        extra_index: PhaseItemExtraIndex::None,
+        indexed: true,
+    });
 }
 
 /// Camera by which a view is culled.

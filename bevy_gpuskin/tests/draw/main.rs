@@ -1,5 +1,6 @@
 //! Characters in pictures, against meshes that the CPU poses.
 
+mod alpha;
 mod common;
 mod lights;
 mod live;
@@ -8,6 +9,7 @@ mod motion;
 mod picking;
 mod regroup;
 mod surface;
+mod tint_masks;
 mod variants;
 mod written;
 
@@ -19,7 +21,7 @@ use bevy::light::{CascadeShadowConfigBuilder, NotShadowCaster, NotShadowReceiver
 use bevy::pbr::ScreenSpaceAmbientOcclusion;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
-use bevy_gpuskin::gpuskin_rt::{Clip, Instance, InstancePose, Sockets};
+use bevy_gpuskin::gpuskin_rt::{BakedModel, Clip, Instance, InstancePose, Sockets};
 use bevy_gpuskin::{
     Attachment, Character, CharacterCrowd, CharacterInspector, CharacterPlugin, CharacterRenderer, GpuskinPlugin,
     Socket, Transition,
@@ -62,10 +64,10 @@ fn scene() -> (App, Handle<Image>) {
     scene_of(CharacterPlugin::<Guard>::default())
 }
 
-/// The app of [`scene`], with options of the plugin of guards.
-fn scene_of(guards: CharacterPlugin<Guard>) -> (App, Handle<Image>) {
+/// The app of [`scene`], with soldiers and the model of a plugin.
+fn scene_of<M: BakedModel>(plugin: CharacterPlugin<M>) -> (App, Handle<Image>) {
     let mut app = common::app();
-    app.add_plugins((GpuskinPlugin { lod_error: 0.0, ..default() }, CharacterPlugin::<Soldier>::default(), guards));
+    app.add_plugins((GpuskinPlugin { lod_error: 0.0, ..default() }, CharacterPlugin::<Soldier>::default(), plugin));
     common::start(&mut app);
     let image = common::target(&mut app);
     let world = app.world_mut();
@@ -385,12 +387,17 @@ fn cameras_draw_the_characters_of_their_layers() {
     assert_eq!(common::different(&all, &layers(&mut app, None, 0)), 0);
 }
 
-/// Draws the placed characters, or the control, with a camera that has a prepass and ambient occlusion.
-fn with_prepass(control: bool) -> Vec<[u8; 4]> {
-    let (mut app, image) = scene();
+/// Gives the camera a prepass and ambient occlusion.
+fn add_prepass(app: &mut App) {
     let camera = app.world_mut().query_filtered::<Entity, With<Camera3d>>().single(app.world()).unwrap();
     app.world_mut().entity_mut(camera).insert((Msaa::Off, ScreenSpaceAmbientOcclusion::default(), MotionVectorPrepass));
     app.world_mut().insert_resource(GlobalAmbientLight { brightness: 2000.0, ..default() });
+}
+
+/// Draws the placed characters, or the control, with a camera that has a prepass and ambient occlusion.
+fn with_prepass(control: bool) -> Vec<[u8; 4]> {
+    let (mut app, image) = scene();
+    add_prepass(&mut app);
     for Placed { transform, clip, phase, tint } in placed() {
         if control {
             let instance = Instance::at([0.0; 3]).with_transform(of(transform)).play(clip).phase(phase).speed(0.0);

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_gpuskin::gpuskin_rt::Instance;
 use bevy_gpuskin::{Character, CharacterPlugin};
 use bevy_gpuskin_sample_models::clips;
-use bevy_gpuskin_sample_models::models::GUARD;
+use bevy_gpuskin_sample_models::models::{GUARD, Guard};
 
 use crate::common::{self, control};
 use crate::{assert_equal, of, scene, scene_of};
@@ -43,8 +43,7 @@ fn control() -> Vec<[u8; 4]> {
     for i in 0..4 {
         let instance = Instance::at([0.0; 3]).with_transform(of(place(i))).play(clips::GUARD_RUN).phase(0.2 * i as f32);
         let record = instance.speed(0.0).record(&GUARD.meta, 0.0.into());
-        for entity in control::spawn::<bevy_gpuskin_sample_models::models::Guard>(&mut app, &record, Color::WHITE, 0.0)
-        {
+        for entity in control::spawn::<Guard>(&mut app, &record, Color::WHITE, 0.0) {
             let handle = app.world().get::<MeshMaterial3d<StandardMaterial>>(entity).unwrap().0.clone();
             let mut materials = app.world_mut().resource_mut::<Assets<StandardMaterial>>();
             let mut material = materials.get_mut(&handle).unwrap();
@@ -70,7 +69,7 @@ fn occlusion() -> Image {
 
 #[test]
 fn surfaces_are_changed_before_they_are_lit() {
-    let (mut app, image) = scene_of(CharacterPlugin::default().with_surface(SURFACE));
+    let (mut app, image) = scene_of(CharacterPlugin::<Guard>::default().with_surface(SURFACE));
     let empty = common::read(&mut app, &image);
     for i in 0..4 {
         let guard = Character::playing(clips::GUARD_RUN).phase(0.2 * i as f32).speed(0.0).custom(custom(i));

@@ -19,13 +19,15 @@ pub struct CustomDraw {
     pub(crate) attachment: Option<AttachmentId>,
     pub(crate) pose_cache: bool,
     pub(crate) added_morphs: bool,
+    /// `None`: all parts.
+    pub(crate) blended: Option<bool>,
 }
 
 impl CustomDraw {
     /// Selects all instances that at least one view sees, each in the finest LOD that a view needs. `group` is the index of
     /// the model's bind group in the pipeline: the `group` given to [`pipeline::source`](crate::pipeline::source).
     pub const fn new(group: u32) -> Self {
-        Self { group, view: None, attachment: None, pose_cache: false, added_morphs: false }
+        Self { group, view: None, attachment: None, pose_cache: false, added_morphs: false, blended: None }
     }
 
     /// Selects the instances that one view sees, in the LODs that this view needs.
@@ -65,6 +67,17 @@ impl CustomDraw {
     pub const fn with_added_morphs(mut self) -> Self {
         self.added_morphs = true;
         self
+    }
+
+    /// Draws only the parts whose material is blended ([`Material::alpha_blend`](crate::pipeline::Material::alpha_blend)), or only
+    /// those whose material is not. Without this method, all parts are drawn.
+    pub const fn blended_parts(mut self, blended: bool) -> Self {
+        self.blended = Some(blended);
+        self
+    }
+
+    fn draws(self, part: &DrawnPart) -> bool {
+        self.blended.is_none_or(|blended| part.pipelines.blends() == blended)
     }
 }
 
@@ -126,7 +139,7 @@ impl<M> Crowd<M> {
         draw: CustomDraw,
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, CustomPart),
     ) {
-        let CustomDraw { group, view, attachment, pose_cache, added_morphs } = draw;
+        let CustomDraw { group, view, attachment, pose_cache, added_morphs, blended: _ } = draw;
         let prop = match attachment.map(|id| self.attached(id)) {
             None => None,
             Some(Ok(prop)) => Some(prop),
@@ -139,8 +152,11 @@ impl<M> Crowd<M> {
             if let Some(prop) = &prop {
                 geometry.bind(pass, group, &run);
                 prop.draw(pass, view, number, &run, |pass, drawn| {
-                    part(pass, CustomPart { first_instance, ..CustomPart::of(drawn) });
-                    true
+                    let draws = draw.draws(drawn);
+                    if draws {
+                        part(pass, CustomPart { first_instance, ..CustomPart::of(drawn) });
+                    }
+                    draws
                 });
                 continue;
             }
@@ -150,7 +166,7 @@ impl<M> Crowd<M> {
             }
             let added = |palette: &PaletteDraw<'_>| added_morphs && !cached && palette.morphs_added;
             let morphs_added = run.palette.as_ref().is_some_and(added);
-            for (i, drawn) in self.core.parts.iter().enumerate() {
+            for (i, drawn) in self.core.parts.iter().enumerate().filter(|(_, drawn)| draw.draws(drawn)) {
                 part(pass, CustomPart { first_instance, cached, morphs_added, ..CustomPart::of(drawn) });
                 draw_part(pass, i, &drawn.mesh, &run);
             }
@@ -164,7 +180,7 @@ impl<M> Field<M> {
     /// Make the pipeline from [`pipeline::field_source`](crate::pipeline::field_source),
     /// [`pipeline::field_vertex_buffers`](crate::pipeline::field_vertex_buffers) and
     /// [`CrowdRenderer::field_layout`](super::CrowdRenderer::field_layout). Fields have one level of detail and no attachments,
-    /// and are not culled here: of `draw`, only the group has an effect.
+    /// and are not culled here: of `draw`, only the group and [`CustomDraw::blended_parts`] have an effect.
     pub fn draw_with(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
@@ -172,8 +188,11 @@ impl<M> Field<M> {
         mut part: impl FnMut(&mut wgpu::RenderPass<'_>, CustomPart),
     ) {
         self.core.draw(pass, draw.group, |pass, _, drawn| {
-            part(pass, CustomPart::of(drawn));
-            true
+            let draws = draw.draws(drawn);
+            if draws {
+                part(pass, CustomPart::of(drawn));
+            }
+            draws
         });
     }
 }

@@ -100,6 +100,11 @@ impl Pipelines {
         }
     }
 
+    /// Whether the surface is blended.
+    pub(crate) fn blends(&self) -> bool {
+        self.recipe.surface.blended
+    }
+
     /// Textures that the surface samples.
     pub(crate) fn textures(&self) -> TextureSet {
         self.recipe.surface.textures

@@ -1,10 +1,12 @@
 //! Blended materials: colours, order of instances, depth, shadows, occlusion culling, refused formats.
 
 use glam::{DVec3, Vec3};
+use gpuskin_rt::internals::render::{CustomDraw, vertex_buffers};
 use gpuskin_rt::internals::*;
 
 use crate::common::lit::*;
 use crate::common::model::{nearest, plain};
+use crate::common::own::{Own, OwnDescriptor};
 use crate::common::squares::{map, square_recipe, squares};
 use crate::common::{BACKENDS, Canvas, compute, gpu};
 
@@ -180,5 +182,56 @@ pub fn blended_materials_need_a_format_that_blends() {
         let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
         let error = Crowd::<Dynamic>::with_model(&mut renderer, &red, Default::default()).unwrap_err().to_string();
         assert!(error.contains("is blended") && error.contains("Rgba32Float"), "{error}");
+    }
+}
+
+/// A pipeline of the game's own draws the parts that it selects.
+pub fn own_pipelines_draw_blended_parts_or_others() {
+    const SHADER: &str = "
+        @group(0) @binding(0) var<uniform> time: vec4<u32>;
+
+        @vertex
+        fn vertex(input: GpuskinInput) -> @builtin(position) vec4<f32> {
+            return vec4<f32>(gpuskin_skin_vertex(input, time.xy).position.xy, 0.5, 1.0);
+        }
+
+        @fragment
+        fn fragment() -> @location(0) u32 {
+            return 1u;
+        }
+    ";
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for alpha_blend in [false, true] {
+            let mut renderer = scene(&[], Lighting::default()).renderer(&gpu);
+            let shown = model(square(unlit([1.0; 4], alpha_blend)));
+            let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap();
+            crowd.spawn(Instance::at([0.0; 3]));
+            let variant = crowd.variant();
+            let own = Own::new(
+                &gpu,
+                OwnDescriptor {
+                    text: shader::source(variant, 1) + SHADER,
+                    instances: renderer.model_layout(variant),
+                    buffers: vertex_buffers(variant),
+                    uniforms: vec![&[0; 16]],
+                    topology: wgpu::PrimitiveTopology::TriangleList,
+                    format: wgpu::TextureFormat::R32Uint,
+                    targets: 1,
+                    side: 64,
+                },
+            );
+            let mut draws = |draw: CustomDraw| {
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                renderer.prepare(&gpu.queue, &mut encoder, &map(8.0), 0.0).unwrap();
+                let mut called = false;
+                let texels: Vec<u32> =
+                    own.draw(&gpu, encoder, |pass| crowd.draw_with(pass, draw, |_, _| called = true)).remove(0);
+                assert_eq!(texels.contains(&1), called, "{}", gpu.name);
+                called
+            };
+            let all = CustomDraw::new(1);
+            assert!(draws(all) && draws(all.blended_parts(alpha_blend)), "{}", gpu.name);
+            assert!(!draws(all.blended_parts(!alpha_blend)), "{}", gpu.name);
+        }
     }
 }

@@ -53,6 +53,7 @@ fn main() -> std::process::ExitCode {
         test!(alpha::blended_surfaces_cast_shadows_above_half_opacity, GPU),
         test!(alpha::blended_instances_occlude_nothing, VULKAN),
         test!(alpha::blended_materials_need_a_format_that_blends, GPU),
+        test!(alpha::own_pipelines_draw_blended_parts_or_others, GPU),
         test!(batch::batched_pictures_match_single_crowds, VULKAN),
         test!(batch::batched_pictures_of_blended_materials_match_single_crowds, VULKAN),
         test!(batch::batched_pictures_in_the_full_material_match_single_crowds, VULKAN),

@@ -26,7 +26,8 @@ pub fn spawn_variant<M: BakedModel>(
     for (index, material) in (0..).zip(M::MODEL.meta.materials()) {
         let triangles = model.triangles(index);
         assert!(!triangles.is_empty(), "a material without triangles shows nothing");
-        let mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        let tint = tint.to_linear();
+        let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
             .with_inserted_attribute(
                 Mesh::ATTRIBUTE_POSITION,
                 vertices.iter().map(|v| v.position()).collect::<Vec<_>>(),
@@ -37,9 +38,26 @@ pub fn spawn_variant<M: BakedModel>(
         let layer = material.base_color_layer(variant.index()).unwrap_or(0);
         let texture = (index == 0).then(|| texture(M::MODEL.meta.name.as_ref(), layer.into()));
         let [r, g, b, a] = material.base_color;
-        let tint = tint.to_linear();
+        let base_color = if material.tint_mask {
+            // Vertices with the share of the tint at their texel: masks of the tests do not change within a triangle.
+            let share_of = tint_shares();
+            let color = |uv: [f32; 2]| {
+                let share = share_of(uv);
+                let [r, g, b] = [tint.red, tint.green, tint.blue].map(|tint| 1.0 + share * (tint - 1.0));
+                [r, g, b, 1.0]
+            };
+            mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, vertices.iter().map(|v| color(v.uv())).collect::<Vec<_>>());
+            LinearRgba::new(r, g, b, a * tint.alpha)
+        } else {
+            LinearRgba::new(r * tint.red, g * tint.green, b * tint.blue, a * tint.alpha)
+        };
         let standard = StandardMaterial {
-            base_color: LinearRgba::new(r * tint.red, g * tint.green, b * tint.blue, a).into(),
+            base_color: base_color.into(),
+            alpha_mode: match material.alpha_cutoff {
+                _ if material.alpha_blend => AlphaMode::Blend,
+                Some(cutoff) => AlphaMode::Mask(cutoff),
+                None => AlphaMode::Opaque,
+            },
             base_color_texture: texture.map(|texture| app.world_mut().resource_mut::<Assets<Image>>().add(texture)),
             metallic: material.metallic,
             perceptual_roughness: material.roughness,
@@ -52,6 +70,21 @@ pub fn spawn_variant<M: BakedModel>(
         entities.push(app.world_mut().spawn((Mesh3d(mesh), MeshMaterial3d(standard))).id());
     }
     entities
+}
+
+/// Returns the function from texture coordinates to the share of the tint, by the mask of the guards.
+fn tint_shares() -> impl Fn([f32; 2]) -> f32 {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/sample-models/guard-cloth.png");
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut texels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut texels).unwrap();
+    assert_eq!((info.color_type, info.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));
+    move |uv| {
+        let size = [info.width, info.height];
+        let [x, y] = core::array::from_fn(|i| ((uv[i] * size[i] as f32) as usize).min(size[i] as usize - 1));
+        f32::from(texels[3 * (y * info.width as usize + x)]) / 255.0
+    }
 }
 
 /// Reads a layer of the texture of a sample model, in BC7, with all mip levels.
