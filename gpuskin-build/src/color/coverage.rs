@@ -1,11 +1,9 @@
 //! Mip levels of alpha masks: each shows the same share of its texels.
 //!
-//! Averages of alpha are below the cutoff where a mask is sparse, and above it where it is dense: leaves and hair would get
-//! thinner with distance, and fences closed (I. Castaño 2010, "Computing Alpha Mipmaps").
+//! Averages of alpha are below the cutoff where a mask is sparse, and above it where it is dense: leaves and hair would vanish
+//! with distance, and fences close (I. Castaño 2010, "Computing Alpha Mipmaps").
 
 use gpuskin_rt::internals::Material;
-
-use super::plan::PlannedTexture;
 
 /// Least alpha that BC7 stores for an opaque texel: its modes with alpha share bits between channels.
 const LEAST_OPAQUE_ALPHA: u8 = 250;
@@ -16,19 +14,19 @@ pub(super) fn cutoff_of_texture(cutoff: f32) -> f32 {
     if cutoff <= 1.0 { cutoff.min(f32::from(LEAST_OPAQUE_ALPHA) / 255.0) } else { cutoff }
 }
 
-/// Sets the cutoff of textures whose alpha is only read as a mask, with one cutoff.
-pub(super) fn set_cutoffs(materials: &[Material], planned: &mut [PlannedTexture]) {
-    let mut cutoffs = vec![Vec::new(); planned.len()];
+/// Returns the least alpha of a drawn texel per texture, if its alpha is only read as a mask, with one cutoff.
+pub(super) fn least_alphas(materials: &[Material], textures: usize) -> impl Iterator<Item = Option<u8>> {
+    let mut cutoffs = vec![Vec::new(); textures];
     for material in materials {
         let Some(texture) = &material.base_color_texture else { continue };
         if material.alpha_blend || material.alpha_cutoff.is_some() {
             cutoffs[texture.texture as usize].push(material.alpha_cutoff.and_then(|c| least_alpha(c, material)));
         }
     }
-    for (texture, mut cutoffs) in planned.iter_mut().zip(cutoffs) {
+    cutoffs.into_iter().map(|mut cutoffs: Vec<Option<u8>>| {
         cutoffs.dedup();
-        texture.least_alpha = if let [cutoff] = cutoffs[..] { cutoff } else { None };
-    }
+        if let [cutoff] = cutoffs[..] { cutoff } else { None }
+    })
 }
 
 /// Returns the least alpha of a texel that is drawn; `None` if all are, or none is.

@@ -113,7 +113,8 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
         material.specular_texture = color_and_alpha(m.specular_color_texture, m.specular_texture);
         material.sheen_texture = color_and_alpha(m.sheen_color_texture, m.sheen_roughness_texture);
     }
-    coverage::set_cutoffs(&materials, &mut planned);
+    let least = coverage::least_alphas(&materials, planned.len());
+    planned.iter_mut().zip(least).for_each(|(texture, least)| texture.least_alpha = least);
     (materials, planned)
 }
 
