@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`plan`] | materials of the source | materials for the runtime, and the textures that they use |
 //! | `mips` | an image | its mip levels |
+//! | `coverage` | mip levels of an alpha mask | levels that show the same share of their texels |
 //! | `blocks` | mip levels | distinct blocks of 4 x 4 texels |
 //! | `encode` | blocks | mip levels in every format, from the cache if possible |
 
@@ -11,6 +12,7 @@
 mod basis;
 #[cfg(feature = "textures")]
 mod blocks;
+mod coverage;
 mod encode;
 mod mips;
 mod plan;
@@ -80,7 +82,11 @@ fn texture(
         .map(|layer| {
             let rgba = planned.texels(model, layer);
             alpha |= rgba.as_chunks::<4>().0.iter().any(|texel| texel[3] != 255);
-            mips(planned.kind, size, rgba)
+            let mut levels = mips(planned.kind, size, rgba);
+            if let Some(least) = planned.least_alpha {
+                coverage::keep_coverage(&mut levels, least);
+            }
+            levels
         })
         .collect();
     let levels = images.first().map_or(0, Vec::len);

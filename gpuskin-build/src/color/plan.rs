@@ -2,6 +2,7 @@
 
 use gpuskin_rt::internals::{Material, MaterialTexture};
 
+use super::coverage;
 use super::mips::MipFilter;
 use crate::model::{Model, Texture};
 
@@ -11,6 +12,14 @@ pub struct PlannedTexture {
     source: TexelSource,
     /// Meaning of its values.
     pub(super) kind: MipFilter,
+    /// Least alpha of a texel that is drawn, 1..=255, if alpha is a mask: mip levels keep its coverage.
+    pub(super) least_alpha: Option<u8>,
+}
+
+impl PlannedTexture {
+    fn new(source: TexelSource, kind: MipFilter) -> Self {
+        Self { source, kind, least_alpha: None }
+    }
 }
 
 /// Source of texels, as indices into [`Model::images`].
@@ -38,7 +47,7 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
     let mut layered = |texture: &Option<Texture>, layers: Vec<usize>, alpha, kind| {
         texture.as_ref().map(|t| {
             let layers = if layers.is_empty() { vec![t.image] } else { layers };
-            sampled(t, place(PlannedTexture { source: TexelSource::Images { layers, alpha }, kind }))
+            sampled(t, place(PlannedTexture::new(TexelSource::Images { layers, alpha }, kind)))
         })
     };
     let mut materials: Vec<Material> = Vec::with_capacity(model.materials.len());
@@ -74,7 +83,10 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             emissive_texture: image(&m.emissive_texture, MipFilter::Light),
             double_sided: m.double_sided,
             unlit: m.unlit,
-            alpha_cutoff: m.alpha_cutoff,
+            alpha_cutoff: match m.base_color_texture {
+                Some(_) => m.alpha_cutoff.map(coverage::cutoff_of_texture),
+                None => m.alpha_cutoff,
+            },
             alpha_blend: m.alpha_blend,
         });
     }
@@ -85,22 +97,24 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
             let source =
                 TexelSource::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
-            sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
+            sampled(t, place(PlannedTexture::new(source, MipFilter::Numbers)))
         });
         let (strength, roughness) = (&m.clearcoat_texture, &m.clearcoat_roughness_texture);
         material.clearcoat_texture = roughness.as_ref().or(strength.as_ref()).map(|t| {
             let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
             let source = TexelSource::Coat { strength: index(strength), roughness: index(roughness) };
-            sampled(t, place(PlannedTexture { source, kind: MipFilter::Numbers }))
+            sampled(t, place(PlannedTexture::new(source, MipFilter::Numbers)))
         });
         let mut color_and_alpha = |color: Option<Texture>, alpha: Option<Texture>| {
             let texture = color.or(alpha)?;
             let source = TexelSource::ColorAndAlpha { color: color.map(|t| t.image), alpha: alpha.map(|t| t.image) };
-            Some(sampled(&texture, place(PlannedTexture { source, kind: MipFilter::Light })))
+            Some(sampled(&texture, place(PlannedTexture::new(source, MipFilter::Light))))
         };
         material.specular_texture = color_and_alpha(m.specular_color_texture, m.specular_texture);
         material.sheen_texture = color_and_alpha(m.sheen_color_texture, m.sheen_roughness_texture);
     }
+    let least = coverage::least_alphas(&materials, planned.len());
+    planned.iter_mut().zip(least).for_each(|(texture, least)| texture.least_alpha = least);
     (materials, planned)
 }
 

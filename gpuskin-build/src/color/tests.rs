@@ -120,6 +120,77 @@ fn every_format_decodes_to_the_source_image() {
     }
 }
 
+/// BC7 stores some opaque texels with less than 255. Files that cut out all that is not opaque have a cutoff of 1.
+#[cfg(feature = "textures")]
+#[test]
+fn opaque_texels_reach_any_cutoff_up_to_1_in_every_format() {
+    let masked = |cutoff| Material { base_color_texture: of(0), alpha_cutoff: Some(cutoff), ..Default::default() };
+    let all = baked(vec![picture([128, 96], false)], masked(1.0), &wanted(&ALL));
+    let (materials, _) = plan(&model(vec![picture([128, 96], false)], vec![masked(1.0)]));
+    let cutoff = materials[0].alpha_cutoff.expect("a masked material") * 255.0;
+    for (format, levels) in ALL.into_iter().zip(&all[0].files) {
+        for (level, blocks) in (0..).zip(levels) {
+            let texels = decode(format, all[0].info.level_size(level), blocks);
+            let least = texels.as_chunks::<4>().0.iter().map(|texel| texel[3]).min();
+            assert!(
+                least.is_some_and(|alpha| f32::from(alpha) >= cutoff),
+                "{format:?} {level}: {least:?} below {cutoff}"
+            );
+        }
+    }
+    for other in [0.0, 0.5, 0.9, 1.5] {
+        let (materials, _) = plan(&model(vec![picture([4, 4], false)], vec![masked(other)]));
+        assert_eq!(materials[0].alpha_cutoff, Some(other));
+    }
+    let (materials, _) = plan(&model(Vec::new(), vec![Material { base_color_texture: None, ..masked(1.0) }]));
+    assert_eq!(materials[0].alpha_cutoff, Some(1.0), "without a texture, alpha is exact");
+}
+
+/// A mask that is sparse, or dense, keeps its share of drawn texels. Blended alpha is averaged.
+#[test]
+fn masks_keep_their_coverage_in_mip_levels() {
+    let side = 64;
+    // Numbers without a pattern, so that averages differ.
+    let noise = |i: u32| (i.wrapping_mul(2_654_435_769).rotate_left(15).wrapping_mul(0x85eb_ca6b) >> 24) as u8;
+    for share in [0.15, 0.3, 0.7, 0.9] {
+        let alpha = |i: u32| (128.0 + share * 256.0 - f64::from(noise(i))).clamp(0.0, 255.0) as u8;
+        let rgba = (0..side * side).flat_map(|i| [200, 100, 50, alpha(i)]).collect();
+        let image = Image { name: "leaves".into(), width: side, height: side, rgba };
+        for factor in [1.0, 0.8] {
+            let mask = Material {
+                base_color: [1.0, 1.0, 1.0, factor],
+                base_color_texture: of(0),
+                alpha_cutoff: Some(0.5),
+                ..Default::default()
+            };
+            let blend = Material { alpha_cutoff: None, alpha_blend: true, ..mask.clone() };
+            let opaque = Material { alpha_cutoff: None, ..mask.clone() };
+            let levels = |materials: Vec<Material>| {
+                let model = model(vec![image.clone()], materials);
+                let (_, planned) = plan(&model);
+                let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Diagnostics::default());
+                let [texture] = &all[..] else { panic!("one texture") };
+                texture.files[0].clone()
+            };
+            let drawn = |texels: &[u8]| {
+                let alphas = texels.as_chunks::<4>().0.iter().map(|texel| f32::from(texel[3]) / 255.0 * factor);
+                alphas.filter(|alpha| *alpha >= 0.5).count() as f64 / (texels.len() / 4) as f64
+            };
+            let kept = levels(vec![mask.clone(), opaque]);
+            let averaged = levels(vec![blend.clone()]);
+            // Down to 8 x 8 texels; some have the same alpha.
+            for (level, texels) in kept[..4].iter().enumerate() {
+                let (seen, wanted) = (drawn(texels), drawn(&kept[0]));
+                assert!((seen - wanted).abs() < 0.05, "level {level}: {seen} instead of {wanted}, {share} {factor}");
+            }
+            assert_eq!(kept[0], averaged[0]);
+            assert_ne!(kept[3], averaged[3]);
+            // Alpha of a texture that is blended as well stays.
+            assert_eq!(levels(vec![mask, blend]), averaged);
+        }
+    }
+}
+
 #[cfg(feature = "textures")]
 #[test]
 fn encoded_bytes_do_not_depend_on_thread_count() {
