@@ -1,5 +1,5 @@
 //! GPU frame times of the built-in material: diffuse, metallic-roughness, and the share of each feature, over the
-//! same instances. The last row draws cached poses: vertices that are skinned already, as static meshes are.
+//! same instances. The last rows draw cached poses, whose vertices are skinned already, and the model without bones.
 
 use gpuskin_rt::internals::{
     ByteRange, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Fog, FogDensity, Instance,
@@ -8,9 +8,10 @@ use gpuskin_rt::internals::{
 };
 
 use super::gpu::{Frame, SIZE, Timer};
+use super::subjects;
 use crate::Options;
 use crate::context::Context;
-use crate::report::{compared, heading, median};
+use crate::report::{Asked, compared, heading, median};
 
 const FRAMES: usize = 31;
 /// Frames on a software renderer.
@@ -29,10 +30,14 @@ enum Change {
     Cached,
     /// The model has [`VARIANTS`].
     Variants,
+    /// The alpha of base colours is a mask of the tint.
+    Masked,
+    /// The model has neither bones nor clips.
+    Still,
 }
 
 /// Rows: name, features of the metallic-roughness model, and what else differs.
-fn rows() -> [(&'static str, Shading, Change); 11] {
+fn rows() -> [(&'static str, Shading, Change); 13] {
     let shadows = Some(ShadowDescriptor { cascades: 4, ..Default::default() });
     let plain = LightingFeatures::default();
     let air = LightingFeatures { fog: true, tone_mapping: ToneMapping::Neutral, ..plain.clone() };
@@ -44,14 +49,16 @@ fn rows() -> [(&'static str, Shading, Change); 11] {
         ("diffuse", Shading::Diffuse, Change::None),
         ("  with 20 variants", Shading::Diffuse, Change::Variants),
         ("metallic-roughness", Shading::MetallicRoughness(plain.clone()), Change::None),
-        ("  with 20 variants", Shading::MetallicRoughness(plain), Change::Variants),
+        ("  with 20 variants", Shading::MetallicRoughness(plain.clone()), Change::Variants),
+        ("  with tint masks", Shading::MetallicRoughness(plain), Change::Masked),
         ("  with fog and tone mapping", Shading::MetallicRoughness(air), Change::None),
         ("  with 16 point lights", Shading::MetallicRoughness(lights(16)), Change::None),
         ("  with 16 point lights, one with shadows", Shading::MetallicRoughness(one_shadow), Change::None),
         ("  with 256 point lights", Shading::MetallicRoughness(lights(256)), Change::None),
         ("  with four shadow cascades, drawn and received", Shading::MetallicRoughness(shadowed), Change::None),
         ("  with all of them", Shading::MetallicRoughness(all.clone()), Change::None),
-        ("  with all of them, cached poses of a time grid", Shading::MetallicRoughness(all), Change::Cached),
+        ("  with all of them, cached poses of a time grid", Shading::MetallicRoughness(all.clone()), Change::Cached),
+        ("  with all of them, static", Shading::MetallicRoughness(all), Change::Still),
     ]
 }
 
@@ -60,15 +67,23 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
     let counts = if options.counts.is_empty() { &usual[..] } else { &options.counts };
     let model = context.models.iter().find(|model| model.meta.encoding.needs_compute());
     let model = model.ok_or("no model in local-packed")?;
-    counts.iter().try_for_each(|count| table(context, model, *count))
+    let still = subjects::still(options, &model.meta.name)?;
+    counts.iter().try_for_each(|count| table(context, (model, &still), *count))
 }
 
-fn table(context: &Context, model: &Model, count: u32) -> Result<(), String> {
+fn table(context: &Context, (model, still): (&Model, &Model), count: u32) -> Result<(), String> {
     heading(&format!("material: {count} instances of {}, {} x {}", model.meta.name, SIZE[0], SIZE[1]));
     let rows = rows();
     let varied = with_variants(model)?;
+    let mut masked = model.clone();
+    masked.meta.materials.to_mut().iter_mut().for_each(|material| material.tint_mask = true);
     let renderers = rows.iter().map(|(_, shading, change)| {
-        let model = if *change == Change::Variants { &varied } else { model };
+        let model = match change {
+            Change::None | Change::Cached => model,
+            Change::Variants => &varied,
+            Change::Masked => &masked,
+            Change::Still => still,
+        };
         renderer(context, model, count, shading, *change)
     });
     let mut renderers = renderers.collect::<Result<Vec<_>, _>>()?;
@@ -98,8 +113,9 @@ fn table(context: &Context, model: &Model, count: u32) -> Result<(), String> {
     for ((name, ..), seconds) in rows.iter().zip(&medians) {
         compared(name, *seconds, ("diffuse", medians[0]), None);
     }
-    let [.., all, cached] = medians[..] else { return Ok(()) };
+    let [.., all, cached, still] = medians[..] else { return Ok(()) };
     compared("own poses over cached poses", all, ("cached", cached), None);
+    compared("own poses over static models", all, ("static", still), Some(Asked::AtMost(1.02)));
     Ok(())
 }
 

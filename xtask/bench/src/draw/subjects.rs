@@ -5,10 +5,12 @@ use std::path::Path;
 use gpuskin_build::Manifest;
 use gpuskin_build::{BakeOptions, bake};
 use gpuskin_rt::internals::{Encoding, Model};
+use serde_json::Value;
 
 use super::tube::{self, TubeKind};
 use crate::Options;
 use crate::context::{Context, text};
+use crate::glb;
 
 /// Vertices of the tube that is drawn beside the sample models.
 const VERTICES: u32 = 3_000;
@@ -43,6 +45,31 @@ pub(super) fn tubes_of(tubes: &[(u32, TubeKind)]) -> Result<Vec<Subject>, String
     let baked = tubes.iter().map(|&(vertices, kind)| of_tube(&folder, vertices, kind)).collect();
     std::fs::remove_dir_all(&folder).map_err(failed)?;
     baked
+}
+
+/// Bakes a model of the manifest as a static one: its meshes as the file has them, without skins and clips.
+pub(super) fn still(options: &Options, name: &str) -> Result<Model, String> {
+    let manifest = Manifest::load(&options.manifest).map_err(|findings| text(&findings))?;
+    let entry = manifest.models.iter().find(|entry| entry.name.value == name).ok_or("no such model")?;
+    let path = options.manifest.parent().unwrap_or(Path::new(".")).join(&entry.path.value);
+    let file = std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let (document, bin) = glb::parts(&file).ok_or_else(|| format!("{}: no GLB file", path.display()))?;
+    let mut document: Value = serde_json::from_slice(document).map_err(|e| e.to_string())?;
+    for key in ["skins", "animations"] {
+        document.as_object_mut().map(|document| document.remove(key));
+    }
+    for node in document["nodes"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        node.remove("skin");
+    }
+    let folder = std::env::temp_dir().join(format!("gpuskin-bench-still-{}", std::process::id()));
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    std::fs::write(folder.join("still.glb"), glb::file(&document, bin.to_vec())).map_err(failed)?;
+    let model = "[[model]]\nname = \"still\"\npath = \"still.glb\"\n";
+    let manifest = Manifest::parse(&folder.join("gpuskin.toml"), model).map_err(|findings| text(&findings));
+    let baked = manifest.and_then(|manifest| baked(&manifest, None));
+    std::fs::remove_dir_all(&folder).map_err(failed)?;
+    baked?.pop().ok_or_else(|| "the static model was not baked".to_owned())
 }
 
 fn of_tube(folder: &Path, vertices: u32, kind: TubeKind) -> Result<Subject, String> {
