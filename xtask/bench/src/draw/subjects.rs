@@ -67,9 +67,11 @@ pub(super) fn still(options: &Options, name: &str) -> Result<Model, String> {
     std::fs::write(folder.join("still.glb"), glb::file(&document, bin.to_vec())).map_err(failed)?;
     let model = "[[model]]\nname = \"still\"\npath = \"still.glb\"\n";
     let manifest = Manifest::parse(&folder.join("gpuskin.toml"), model).map_err(|findings| text(&findings));
-    let baked = manifest.and_then(|manifest| baked(&manifest, None));
+    // With errors, without which there are no levels of detail.
+    let baked = manifest
+        .and_then(|manifest| bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.diagnostics)));
     std::fs::remove_dir_all(&folder).map_err(failed)?;
-    baked?.pop().ok_or_else(|| "the static model was not baked".to_owned())
+    baked?.runtime_models().pop().ok_or_else(|| "the static model was not baked".to_owned())
 }
 
 fn of_tube(folder: &Path, vertices: u32, kind: TubeKind) -> Result<Subject, String> {
