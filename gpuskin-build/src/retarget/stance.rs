@@ -150,7 +150,7 @@ impl Habits {
         let each = (POSES / clips.len().max(1)).max(1);
         for clip in clips.iter().take(POSES) {
             let sampler = Sampler::new(posed.model, Some(clip));
-            let poses = ((clip.end * RATE) as usize + 1).min(each);
+            let poses = ((clip.end * RATE) as usize).saturating_add(1).min(each);
             for i in 0..poses {
                 let pose = sampler.globals(clip.end * i as f64 / poses as f64);
                 let now = Posed { pose: &pose, ..posed };

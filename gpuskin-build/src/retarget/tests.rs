@@ -410,6 +410,8 @@ fn standing_pose_is_made_from_the_frame_of_a_run() {
     };
     assert!(apart(&stood) < 0.03, "{}", apart(&stood));
     assert!(apart(&frame) > 0.3, "{}", apart(&frame));
+    // A clip without an end.
+    assert!(frame.stood_up(&[&Clip { end: f64::MAX, ..clip }]).reference.iter().all(DMat4::is_finite));
     // Clips that tell nothing of the ground: the origin is the ground.
     let none = frame.stood_up(&[]);
     let heel = none.at(HumanBone::Foot(Side::Left)).y;
