@@ -71,7 +71,7 @@ fn retarget(
         let clips: Vec<&mut Clip> = of_source.map(|(clip, _)| clip).collect();
         match (rig, target.as_ref().and_then(Option::as_ref)) {
             (Some(rig), Some(target)) => {
-                let others = rigs.iter().flatten().filter_map(|(_, rig)| rig.as_ref());
+                let others = rigs.iter().flatten().filter_map(|(_, rig)| rig.as_ref()).chain([target]);
                 let rig = retarget::standing(rig, others, source.file, &clips, &mut lacks);
                 retarget::clips(source.file, (&rig, target), *table, clips, (report, &mut lacks));
             }

@@ -170,6 +170,11 @@ fn clips_without_a_skin_take_the_pose_of_a_file_that_has_one() {
     let warnings = found.warnings().join("\n");
     assert!(!warnings.contains("standing pose"), "{warnings}");
     assert!(apart(&found) < 2e-3, "{} m", apart(&found));
+    // The model itself has the skeleton.
+    let text = "[[model]]\nname = \"m\"\npath = \"mixamo.glb\"\nanimations = [{ path = \"clips.glb\", retarget = \"humanoid\" }]\n\
+                [model.clips.other]\nsource = \"clips.glb#walk\"\n";
+    let warnings = import_text(folder.path(), text).warnings().join("\n");
+    assert!(!warnings.contains("standing pose"), "{warnings}");
     // A file that is there for its pose alone needs no clips.
     let pose = edited(&std::fs::read(folder.path().join("mixamo.glb")).unwrap(), |json| {
         json.as_object_mut().unwrap().remove("animations");
