@@ -133,7 +133,7 @@ fn named(
     found
 }
 
-/// What the files of a model lack for retargeting, said once for all of them.
+/// Bones, nodes and poses that the files of a model lack for retargeting, said once for all of them.
 #[derive(Default)]
 pub(super) struct Lacks {
     /// Names of bones of the model that a file lacks.

@@ -129,7 +129,7 @@ pub(super) fn standing(posed: Posed<'_>, clips: &[&Clip]) -> Option<(Vec<DMat4>,
     moved.iter().all(DMat4::is_finite).then_some((moved, body))
 }
 
-/// What clips tell of a standing body.
+/// Properties of a standing body that clips tell.
 struct Habits {
     /// Left of the body: x, for a body that looks along z as glTF wants it, or the axis that is nearest to the left of the
     /// shoulders.
