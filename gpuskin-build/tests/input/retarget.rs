@@ -281,7 +281,14 @@ fn clips_that_are_too_long_are_refused() {
 #[test]
 fn damaged_sources_do_not_panic() {
     let folder = folder();
-    let glb = std::fs::read(folder.path().join("mixamo.glb")).unwrap();
+    write_clips_alone(folder.path());
+    for name in ["mixamo.glb", "clips.glb"] {
+        damaged(folder.path(), &std::fs::read(folder.path().join(name)).unwrap());
+    }
+}
+
+/// Imports damaged copies of a file.
+fn damaged(folder: &Path, glb: &[u8]) {
     let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     let mut json: Value = serde_json::from_slice(&glb[20..20 + length]).unwrap();
     // The mesh is not read, so damage to it would test nothing.
@@ -296,10 +303,10 @@ fn damaged_sources_do_not_panic() {
         let (mut random, bin) = (Random(seed), glb[28 + length..].to_vec());
         let mut file = Gltf { json: json.clone(), bin };
         (0..=random.below(3)).for_each(|_| mutate(&mut file, &mut random));
-        std::fs::write(folder.path().join("mixamo.glb"), file.glb()).unwrap();
+        std::fs::write(folder.join("mixamo.glb"), file.glb()).unwrap();
         let start = std::time::Instant::now();
         let clips = "[model.clips.w]\nsource = \"mixamo.glb#walk\"\n";
-        let outcome = import_text(folder.path(), &soldier(RETARGETED, clips));
+        let outcome = import_text(folder, &soldier(RETARGETED, clips));
         assert!(start.elapsed().as_secs() < 60, "seed {seed}");
         let Some(model) = &outcome.model else { continue };
         imported += 1;
