@@ -240,7 +240,7 @@ impl Joints<'_> {
         let up = up.filter(|up| Some(up.length()) > self.posed.across(legs).map(|across| 0.1 * across.length()));
         let up = up.or_else(|| Some(self.posed.middle(UpperArm)? - self.posed.middle(legs)?));
         let found = self.posed.across(legs).zip(up);
-        found.map_or(DQuat::IDENTITY, |(across, up)| self.framed((across, up), (self.left(), self.up())))
+        found.map_or(DQuat::IDENTITY, |(across, up)| framed((across, up), (self.left(), self.up())))
     }
 
     fn chest(&self, chest: HumanBone) -> Option<DQuat> {
@@ -254,7 +254,7 @@ impl Joints<'_> {
             .at(HumanBone::Neck)
             .or_else(|| self.posed.at(HumanBone::Head))
             .or_else(|| self.posed.middle(arms))?;
-        Some(self.framed((self.posed.across(arms)?, top - self.posed.at(chest)?), (self.left(), self.up())))
+        Some(framed((self.posed.across(arms)?, top - self.posed.at(chest)?), (self.left(), self.up())))
     }
 
     fn arm(&self, side: Side, chest: DQuat, turn: &mut impl FnMut(HumanBone, DQuat)) {
@@ -277,7 +277,7 @@ impl Joints<'_> {
         let along = self.posed.along(Hand(side), finger(Finger::Middle));
         let across = self.posed.along(finger(Finger::Little), finger(Finger::Index));
         let hand = match (along, across) {
-            (Some(along), Some(across)) => self.framed((along, across), (out, self.forward())),
+            (Some(along), Some(across)) => framed((along, across), (out, self.forward())),
             (Some(along), None) => stretched(lower, along),
             _ => lower,
         };
@@ -313,24 +313,11 @@ impl Joints<'_> {
     /// the axis of the stretched limb. `carried`: rotation of the bone above.
     fn limb(&self, to: DVec3, bones: [DVec3; 2], hinge: Option<(DVec3, DVec3)>, carried: DQuat) -> [DQuat; 2] {
         match hinge {
-            Some((from, wanted)) => bones.map(|along| self.framed((along, from), (to, wanted))),
+            Some((from, wanted)) => bones.map(|along| framed((along, from), (to, wanted))),
             None => {
                 let upper = arc(carried * bones[0], to) * carried;
                 [upper, arc(upper * bones[1], to) * upper]
             }
-        }
-    }
-
-    /// Returns the rotation from one pair of directions to another: of the first exactly, of the second as well as it can.
-    fn framed(&self, from: (DVec3, DVec3), to: (DVec3, DVec3)) -> DQuat {
-        let frame = |(first, second): (DVec3, DVec3)| {
-            let first = first.try_normalize()?;
-            let second = second.reject_from_normalized(first).try_normalize()?;
-            Some(DMat3::from_cols(first, second, first.cross(second)))
-        };
-        match (frame(from), frame(to)) {
-            (Some(from), Some(to)) => DQuat::from_mat3(&(to * from.transpose())).normalize(),
-            _ => arc(from.0, to.0),
         }
     }
 
@@ -344,6 +331,19 @@ impl Joints<'_> {
 
     fn forward(&self) -> DVec3 {
         self.body.z_axis
+    }
+}
+
+/// Returns the rotation from one pair of directions to another: of the first exactly, of the second as well as it can.
+fn framed(from: (DVec3, DVec3), to: (DVec3, DVec3)) -> DQuat {
+    let frame = |(first, second): (DVec3, DVec3)| {
+        let first = first.try_normalize()?;
+        let second = second.reject_from_normalized(first).try_normalize()?;
+        Some(DMat3::from_cols(first, second, first.cross(second)))
+    };
+    match (frame(from), frame(to)) {
+        (Some(from), Some(to)) => DQuat::from_mat3(&(to * from.transpose())).normalize(),
+        _ => arc(from.0, to.0),
     }
 }
 
