@@ -79,12 +79,18 @@ fn gpuskin_track_offset(track: u32, block: u32) -> vec3<f32> {
     ) * bitcast<f32>(shape & 0xffff0000u);
 }
 
-// Translation or scale that differs from the rest pose. kind: 1 is constant, 2 is animated.
+// Interpolation factor of an animated track. kind: 2 is interpolated, 3 holds each frame until the next one.
+fn gpuskin_track_blend(kind: u32, t: f32) -> f32 {
+    return select(t, gpuskin_stepped(t), kind == 3u);
+}
+
+// Translation or scale that differs from the rest pose. kind: 1 is constant, 2 and 3 are animated.
 fn gpuskin_track_vector(kind: u32, track: u32, block_a: u32, block_b: u32, t: f32) -> vec3<f32> {
     if (kind == 1u) {
         return gpuskin_word_vector(track);
     }
-    let offset = gpuskin_track_offset(track, block_a) * (1.0 - t) + gpuskin_track_offset(track, block_b) * t;
+    let blend = gpuskin_track_blend(kind, t);
+    let offset = gpuskin_track_offset(track, block_a) * (1.0 - blend) + gpuskin_track_offset(track, block_b) * blend;
     return gpuskin_word_vector(track + gpuskin_track_origin) + offset;
 }
 
@@ -154,7 +160,7 @@ fn gpuskin_local(frames: GpuskinLocalFrames, node: u32) -> GpuskinLocal {
         let a = gpuskin_from_projection(gpuskin_track_offset(track, block_a));
         let b = gpuskin_from_projection(gpuskin_track_offset(track, block_b));
         let origin = gpuskin_from_projection(gpuskin_word_vector(track + gpuskin_track_origin));
-        local.rotation = gpuskin_multiply_rotations(origin, gpuskin_slerp(a, b, frames.t));
+        local.rotation = gpuskin_multiply_rotations(origin, gpuskin_slerp(a, b, gpuskin_track_blend(rotation_kind, frames.t)));
     }
     track += gpuskin_track_words(rotation_kind);
 

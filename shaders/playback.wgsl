@@ -11,8 +11,8 @@ struct GpuskinClip {
     // Number of stored frames: intervals + 1, or intervals if the last pose equals the first; less
     // the frames that `held` leaves out.
     stored: u32,
-    // Bits 0-15: first of several equal frames. Bits 16-31: number of frames after it that are not
-    // stored.
+    // Bits 0-14: first of several equal frames. Bits 16-31: number of frames after it that are not
+    // stored. Bit 15: each frame is shown until the next one.
     held: u32,
 }
 
@@ -113,9 +113,15 @@ fn gpuskin_phase(playback: GpuskinPlayback, time: vec2<u32>) -> GpuskinPhase {
 
 // Index in the animation texture of a frame of the clip.
 fn gpuskin_stored_frame(clip: GpuskinClip, frame: u32) -> u32 {
-    let held = clip.held & 0xffffu;
+    let held = clip.held & 0x7fffu;
     let row = frame - min(max(frame, held) - held, clip.held >> 16u);
     return clip.first_frame + select(row, row - clip.stored, row >= clip.stored);
+}
+
+// Interpolation factor of values that each frame holds until the next one. Times of keys are rounded, and may
+// lie slightly before the frame that they name.
+fn gpuskin_stepped(t: f32) -> f32 {
+    return select(0.0, 1.0, t >= 0.9921875);
 }
 
 fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, time: vec2<u32>) -> GpuskinFramePair {
@@ -125,10 +131,11 @@ fn gpuskin_frame_pair(playback: GpuskinPlayback, clip: GpuskinClip, time: vec2<u
         position = vec2<u32>(clip.intervals, 0u);
     }
     let a = position.x;
+    let t = f32(position.y >> 8u) / 16777216.0;
     return GpuskinFramePair(
         gpuskin_stored_frame(clip, a),
         gpuskin_stored_frame(clip, min(a + 1u, clip.intervals)),
-        f32(position.y >> 8u) / 16777216.0,
+        select(t, gpuskin_stepped(t), (clip.held & 0x8000u) != 0u),
         clip.first_frame,
     );
 }

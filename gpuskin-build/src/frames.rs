@@ -1,6 +1,7 @@
 //! Frames of a clip: their rate, their times, and runs of equal frames that are stored once.
 
-use gpuskin_rt::internals::HeldFrames;
+use gpuskin_rt::internals::playback::STEP_SLACK;
+use gpuskin_rt::internals::{ClipRecord, HeldFrames};
 
 use crate::manifest::Fps;
 use crate::model::{Channel, Clip, Interpolation, MorphChannel};
@@ -32,6 +33,8 @@ pub struct FrameGrid {
     pub stored: u32,
     /// Consecutive frames with equal pose, of which only the first is stored.
     pub held: HeldFrames,
+    /// Whether each frame is shown until the next one: all curves that change are STEP.
+    pub stepped: bool,
 }
 
 impl FrameGrid {
@@ -43,30 +46,35 @@ impl FrameGrid {
         }
         let intervals = (duration * rate - ROUNDING).ceil().clamp(1.0, f64::from(u32::MAX - 1)) as u32;
         let stored = if closed { intervals } else { intervals + 1 };
-        Self { duration, intervals, stored, held: HeldFrames::NONE }
+        Self { duration, intervals, stored, held: HeldFrames::NONE, stepped: false }
     }
 
     /// Creates a grid of one stored frame, for a clip in which nothing moves.
     pub fn still(duration: f64) -> Self {
-        Self { duration: duration.max(0.0), intervals: 1, stored: 1, held: HeldFrames::NONE }
+        Self { duration: duration.max(0.0), intervals: 1, stored: 1, held: HeldFrames::NONE, stepped: false }
     }
 
-    /// Stores the frames within a hold of the clip only once.
+    /// Stores the frames within a hold of the clip only once, and takes over whether the clip is stepped.
     pub fn holding(mut self, hold: Hold) -> Self {
         let rate = self.rate();
+        self.stepped = hold.stepped;
         // A first estimate, then the exact frame.
         let mut first = (hold.start * rate - 1.0).max(0.0) as u32;
-        let slack = |jumps: bool| if jumps { 0.0 } else { ROUNDING / rate };
+        // A jump that is nearly at a frame is at it.
+        let slack = |jumps: bool| if jumps { self.slack() } else { ROUNDING / rate };
         while self.time(first) < hold.start - slack(hold.jumps[0]) {
             first += 1;
         }
         let mut last = ((hold.end * rate + 1.0) as u32).min(self.stored - 1);
         // At a jump, a frame shows the pose after it.
-        let over = |time: f64| time > hold.end + slack(hold.jumps[1]) || (hold.jumps[1] && time == hold.end);
+        let over = |time: f64| {
+            if hold.jumps[1] { time >= hold.end - slack(true) } else { time > hold.end + slack(false) }
+        };
         while last > first && over(self.time(last)) {
             last -= 1;
         }
-        if let (Ok(first), Some(count)) = (u16::try_from(first), last.checked_sub(first)) {
+        let first_index = u16::try_from(first).ok().filter(|first| *first <= HeldFrames::LAST);
+        if let (Some(first), Some(count)) = (first_index, last.checked_sub(first)) {
             let count = u16::try_from(count).unwrap_or(u16::MAX);
             self.held = HeldFrames { first, count };
             self.stored -= u32::from(count);
@@ -87,6 +95,29 @@ impl FrameGrid {
     /// Returns the time in seconds of a stored frame.
     pub fn time_of(&self, row: u32) -> f64 {
         self.time(self.held.frame(row))
+    }
+
+    /// Returns the time before a frame from which on held values are those of the frame, in seconds.
+    pub fn slack(&self) -> f64 {
+        STEP_SLACK * self.duration / f64::from(self.intervals)
+    }
+
+    /// Whether a time is that of a frame, but for rounding.
+    fn has(&self, time: f64) -> bool {
+        let frame = time * self.rate();
+        (frame - frame.round()).abs() <= STEP_SLACK
+    }
+
+    /// Whether all jumps of a curve are at frames.
+    pub(crate) fn has_jumps<T: PartialEq>(&self, times: &[f64], values: &[T]) -> bool {
+        let mut jumps = Vec::new();
+        moving(Interpolation::Step, times, values, &mut jumps);
+        jumps.iter().all(|(time, _)| self.has(*time))
+    }
+
+    /// Returns [`ClipRecord::held`].
+    pub fn held_bits(&self) -> u32 {
+        self.held.bits() | if self.stepped { ClipRecord::STEPPED } else { 0 }
     }
 
     /// Frame rate in frames per second; 0 for a clip of length zero.
@@ -114,10 +145,25 @@ pub fn rate_ladder(clip: &Clip, fewer: bool, morphs: bool) -> Vec<f64> {
     let down = [24, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2].map(|divisor| source / f64::from(divisor));
     let up = [1, 2, 3, 4, 6, 8].map(|factor| source * f64::from(factor));
     let down = down.into_iter().filter(|_| fewer);
-    let mut rates: Vec<f64> = down.chain(up).filter(|rate| *rate <= MAX_SOURCE_RATE * 1.001).collect();
+    // At a low rate, a jump between frames would come too late.
+    let on_frames = |rate: &f64| *rate >= source || jumps_are_at_frames(clip, *rate, morphs);
+    let rates = down.chain(up).filter(|rate| *rate <= MAX_SOURCE_RATE * 1.001);
+    let mut rates: Vec<f64> = rates.filter(on_frames).collect();
     // Rates below one frame per clip all give one interval.
     rates.dedup_by_key(|rate| FrameGrid::new(clip.end, *rate, false).intervals);
     rates
+}
+
+/// Whether all jumps of a clip are at frames of a rate.
+fn jumps_are_at_frames(clip: &Clip, rate: f64, morphs: bool) -> bool {
+    let grid = FrameGrid::new(clip.end, rate, false);
+    let steps = |interpolation: Interpolation| interpolation == Interpolation::Step;
+    let curves = clip.channels.iter().map(|c| &c.curve).filter(|curve| steps(curve.interpolation));
+    let weights = clip.morphs.iter().map(|c| &c.curve).filter(|curve| morphs && steps(curve.interpolation));
+    curves.into_iter().all(|curve| grid.has_jumps(&curve.times, &curve.values))
+        && weights
+            .into_iter()
+            .all(|curve| grid.has_jumps(&curve.times, &curve.values.chunks(curve.targets).collect::<Vec<_>>()))
 }
 
 /// Returns the rate at which every key falls on a frame, multiplied by a whole number to at least
@@ -150,6 +196,8 @@ pub struct Hold {
     /// Whether a curve jumps at the start and at the end. The time of a jump at the end is not part
     /// of the hold.
     pub jumps: [bool; 2],
+    /// Whether all that curves of the clip do is jump.
+    pub stepped: bool,
 }
 
 impl Hold {
@@ -166,7 +214,9 @@ impl Hold {
         }
         // At equal start times, jumps come before spans.
         moves.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let mut longest = Self { start: 0.0, end: 0.0, jumps: [false; 2] };
+        // The displacement of the root is taken out at all times.
+        let stepped = clip.root.is_none() && !moves.is_empty() && moves.iter().all(|(from, to)| from == to);
+        let mut longest = Self { start: 0.0, end: 0.0, jumps: [false; 2], stepped };
         let mut next = longest;
         for (from, to) in moves.into_iter().chain([(clip.end, f64::INFINITY)]) {
             let jumps = from == to;
@@ -299,12 +349,37 @@ mod tests {
         assert_eq!(held(&keyed(&[(0.0, 1.0), (0.5, 2.0), (1.0, 2.0)], Step), 10.0, false), (0, 4, 7));
         assert_eq!(held(&keyed(&[(0.0, 1.0), (0.75, 2.0), (1.0, 1.0)], Step), 10.0, false), (0, 7, 4));
         assert_eq!(held(&keyed(&[(0.0, 1.0), (0.5, 1.0), (1.0, 2.0)], Step), 10.0, false), (0, 9, 2));
+        // Jumps whose times are rounded to more and to less than those of frames.
+        let rounded = |key: u32| f64::from(key as f32 / 30.0);
+        for key in 1..29 {
+            let clip = keyed(&[(0.0, 1.0), (rounded(key), 2.0), (1.0, 2.0)], Step);
+            let grid = FrameGrid::new(clip.end, 30.0, false).holding(Hold::longest(&clip, true));
+            assert!(grid.stepped && grid.stored >= 2, "{grid:?}");
+            let jump = (0..grid.stored).find(|row| grid.time_of(*row) + grid.slack() >= rounded(key));
+            assert_eq!(jump.map(|row| grid.held.frame(row)), Some(key));
+            let before = jump.unwrap() - 1;
+            assert_eq!(
+                grid.held.frame(before)
+                    + if before == u32::from(grid.held.first) { u32::from(grid.held.count) } else { 0 },
+                key - 1
+            );
+        }
         // Key times with `f32` rounding errors.
         assert_eq!(held(&keyed(&[(0.0, 1.0), (0.1, 2.0), (0.7, 2.0), (1.4, 1.0)], Linear), 30.0, false), (3, 18, 25));
         // More frames than the counters can store.
         let long = keyed(&[(0.0, 0.0), (2.0, 1.0), (3000.0, 1.0), (3001.0, 0.0)], Linear);
         assert_eq!(held(&long, 30.0, false), (60, u16::MAX, 30 * 3001 + 1 - 65_535));
         assert_eq!(held(&keyed(&[(0.0, 0.0), (3000.0, 1.0), (9000.0, 1.0)], Linear), 30.0, false).1, 0);
+    }
+
+    #[test]
+    fn jumps_are_at_frames_of_low_rates() {
+        let times: Vec<(f64, f64)> = (0..=10).map(|i| (f64::from(i as f32 * 0.1), f64::from(i / 2))).collect();
+        let rates = |interpolation| rate_ladder(&keyed(&times, interpolation), true, false);
+        // Jumps at multiples of 0.2 s.
+        let low = |rates: &[f64]| rates.iter().copied().find(|rate| *rate > 3.0).unwrap();
+        assert!((low(&rates(Interpolation::Step)) - 5.0).abs() < 1e-6, "{:?}", rates(Interpolation::Step));
+        assert!(rates(Interpolation::Step)[0] > 4.9 && rates(Interpolation::Linear)[0] < 2.0);
     }
 
     #[test]

@@ -52,9 +52,11 @@ impl Displacement {
 }
 
 impl<'a> Sampler<'a> {
-    /// Creates a sampler of a clip with root motion removed, as baked with the frames of `grid`.
+    /// Creates a sampler of a clip with root motion removed, as baked with the frames of `grid`. Keys of STEP curves
+    /// that are nearly at a frame are at it.
     pub fn in_place(model: &'a Model, clip: &'a Clip, grid: &FrameGrid) -> Self {
-        Self::new(model, Some(clip)).without_displacement(Displacement::new(model, clip, grid))
+        let displacement = Displacement::new(model, clip, grid);
+        Self::new(model, Some(clip)).without_displacement(displacement).jumping_early(grid.slack())
     }
 }
 

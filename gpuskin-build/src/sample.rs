@@ -24,6 +24,8 @@ pub struct Sampler<'a> {
     morphs: Vec<Option<&'a WeightCurve>>,
     /// Root motion to remove from all poses.
     displacement: Option<Displacement>,
+    /// Time by which STEP curves jump early, seconds.
+    early: f64,
 }
 
 impl<'a> Sampler<'a> {
@@ -38,12 +40,18 @@ impl<'a> Sampler<'a> {
             morphs[channel.node] = Some(&channel.curve);
         }
         let resting = model.nodes.iter().map(|node| matrix(&node.local)).collect();
-        Self { model, curves, resting, morphs, displacement: None }
+        Self { model, curves, resting, morphs, displacement: None, early: 0.0 }
     }
 
     /// Removes a displacement of the root from all poses.
     pub(crate) fn without_displacement(self, displacement: Option<Displacement>) -> Self {
         Self { displacement, ..self }
+    }
+
+    /// Makes STEP curves jump earlier by a time in seconds, so that a key that names a frame, rounded, is reached
+    /// there.
+    pub(crate) fn jumping_early(self, early: f64) -> Self {
+        Self { early, ..self }
     }
 
     /// Returns the node-to-baked-scene transforms of all nodes at a time in seconds.
@@ -83,7 +91,7 @@ impl<'a> Sampler<'a> {
     /// Returns the morph weights of a node at a time in seconds; empty if its mesh has no targets.
     pub fn morph_weights(&self, node: usize, time: f64) -> Vec<f64> {
         match self.morphs[node] {
-            Some(curve) => evaluate_weights(curve, time),
+            Some(curve) => evaluate_weights(curve, curve.interpolation.time(time, self.early)),
             None => self.model.nodes[node].weights.clone(),
         }
     }
@@ -97,11 +105,19 @@ impl<'a> Sampler<'a> {
             Local::Trs(trs) => trs,
             Local::Matrix(_) => Trs::IDENTITY,
         };
+        let at = |c: &Curve, property| evaluate(c, property, c.interpolation.time(time, self.early));
         matrix(&Local::Trs(Trs {
-            translation: translation.map_or(rest.translation, |c| evaluate(c, Property::Translation, time).truncate()),
-            rotation: rotation.map_or(rest.rotation, |c| DQuat::from_vec4(evaluate(c, Property::Rotation, time))),
-            scale: scale.map_or(rest.scale, |c| evaluate(c, Property::Scale, time).truncate()),
+            translation: translation.map_or(rest.translation, |c| at(c, Property::Translation).truncate()),
+            rotation: rotation.map_or(rest.rotation, |c| DQuat::from_vec4(at(c, Property::Rotation))),
+            scale: scale.map_or(rest.scale, |c| at(c, Property::Scale).truncate()),
         }))
+    }
+}
+
+impl Interpolation {
+    /// Returns the time to evaluate a curve at, if STEP curves jump earlier by a time in seconds.
+    pub(crate) fn time(self, time: f64, early: f64) -> f64 {
+        if self == Self::Step { time + early } else { time }
     }
 }
 

@@ -18,7 +18,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
-use crate::playback::{ClipRecord, FramePair};
+use crate::playback::{ClipRecord, FramePair, stepped};
 use crate::record::PoseBlend;
 use crate::skin_matrix::{Affine3, compose};
 use crate::{InstanceRecord, Time};
@@ -199,7 +199,6 @@ impl<'a> LocalTracks<'a> {
     /// # Panics
     /// If no clip has these frames.
     #[doc(hidden)]
-    #[doc(hidden)]
     pub fn locals(&self, frames: FramePair) -> Vec<LocalTransform> {
         let clip = self.clip_of(frames);
         (0..self.node_count()).map(|node| self.local(clip, frames, node)).collect()
@@ -232,29 +231,30 @@ impl<'a> LocalTracks<'a> {
         };
         let (a, b) = (block(frames.a), block(frames.b));
         let mut track = layout::entry_track(entry) as usize;
+        let blend = |kind| if kind == Kind::Held { stepped(frames.t) } else { frames.t };
         let rotation = match layout::entry_kind(entry, 0) {
             Kind::Rest => Vec4::from([0, 1, 2, 3].map(|c| self.float(rest + node::ROTATION + c))),
             Kind::Constant => from_projection(self.vector(track)),
-            Kind::Moving => {
+            kind @ (Kind::Moving | Kind::Held) => {
                 let [a, b] = [a, b].map(|block| from_projection(self.offset(track, block)));
-                multiply(from_projection(self.vector(track + track::ORIGIN)), slerp(a, b, frames.t))
+                multiply(from_projection(self.vector(track + track::ORIGIN)), slerp(a, b, blend(kind)))
             }
         };
         track += layout::entry_kind(entry, 0).words();
-        let moving = |track: usize| {
+        let moving = |track: usize, kind: Kind| {
             let origin = self.vector(track + track::ORIGIN);
-            origin + lerp(self.offset(track, a), self.offset(track, b), frames.t)
+            origin + lerp(self.offset(track, a), self.offset(track, b), blend(kind))
         };
         let translation = match layout::entry_kind(entry, 1) {
             Kind::Rest => self.vector(rest + node::TRANSLATION),
             Kind::Constant => self.vector(track),
-            Kind::Moving => moving(track),
+            kind => moving(track, kind),
         };
         track += layout::entry_kind(entry, 1).words();
         let scale = match layout::entry_kind(entry, 2) {
             Kind::Rest => self.vector(rest + node::SCALE),
             Kind::Constant => self.vector(track),
-            Kind::Moving => moving(track),
+            kind => moving(track, kind),
         };
         LocalTransform::new(rotation, translation, scale)
     }

@@ -24,12 +24,16 @@ pub struct ClipRecord {
     /// (a closed loop); minus the frames that [`Self::held`] leaves out.
     #[doc(hidden)]
     pub stored: u32,
-    /// Run of identical frames: [`HeldFrames::bits`].
+    /// Run of identical frames: [`HeldFrames::bits`]. Bit 15: [`Self::STEPPED`].
     #[doc(hidden)]
     pub held: u32,
 }
 
 impl ClipRecord {
+    /// Flag in [`Self::held`]: each frame is shown until the next one, as tracks with STEP demand.
+    #[doc(hidden)]
+    pub const STEPPED: u32 = 1 << 15;
+
     /// Returns the index in the animation texture of the pose of `frame`, which is at most
     /// `intervals`.
     #[doc(hidden)]
@@ -47,11 +51,21 @@ impl ClipRecord {
     }
 }
 
+/// Returns the blend factor of values that are held from frame to frame, 0 or 1. A time that names a frame
+/// reaches it, although it may be rounded to slightly less.
+pub fn stepped(t: f32) -> f32 {
+    if t < 1.0 - STEP_SLACK as f32 { 0.0 } else { 1.0 }
+}
+
+/// Times that are less than this part of a frame interval before a frame count as its time, where values are
+/// held: times of keys are rounded.
+pub const STEP_SLACK: f64 = 1.0 / 128.0;
+
 /// A run of identical frames in a clip. Only the first frame of the run is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct HeldFrames {
-    /// First frame of the run.
+    /// First frame of the run, at most [`HeldFrames::LAST`].
     pub first: u16,
     /// Number of frames after the first, which are not stored.
     pub count: u16,
@@ -61,14 +75,17 @@ impl HeldFrames {
     /// No run: all frames are stored.
     pub const NONE: Self = Self { first: 0, count: 0 };
 
-    /// Packs the run for shaders: `first` in the lower 16 bits, `count` in the upper.
+    /// Greatest index of a frame that can start a run.
+    pub const LAST: u16 = 0x7fff;
+
+    /// Packs the run for shaders: `first` in the lower 15 bits, `count` in the upper 16.
     pub const fn bits(self) -> u32 {
         self.first as u32 | (self.count as u32) << 16
     }
 
     /// Unpacks [`Self::bits`].
     pub const fn from_bits(bits: u32) -> Self {
-        Self { first: bits as u16, count: (bits >> 16) as u16 }
+        Self { first: bits as u16 & Self::LAST, count: (bits >> 16) as u16 }
     }
 
     /// Returns the index of a frame among the stored frames.
@@ -249,10 +266,11 @@ pub fn frame_pair(playback: &Playback, clip: &ClipRecord, time: Time) -> FramePa
     if ended {
         (frame, fraction) = (clip.intervals, 0);
     }
+    let t = (fraction >> 8) as f32 / 16_777_216.0;
     FramePair {
         a: clip.stored_frame(frame),
         b: clip.stored_frame((frame + 1).min(clip.intervals)),
-        t: (fraction >> 8) as f32 / 16_777_216.0,
+        t: if clip.held & ClipRecord::STEPPED == 0 { t } else { stepped(t) },
         first: clip.first_frame,
     }
 }
@@ -325,6 +343,22 @@ mod tests {
             assert!(!ClipRecord { stored: 3, held: held.bits(), ..LOOP }.is_sound());
         }
         assert!(!ClipRecord { stored: 3, ..LOOP }.is_sound() && !ClipRecord::default().is_sound());
+    }
+
+    #[test]
+    fn frames_of_a_stepped_clip_are_held() {
+        let clip =
+            ClipRecord { held: ClipRecord::STEPPED | HeldFrames { first: 2, count: 1 }.bits(), stored: 4, ..OPEN };
+        assert!(clip.is_sound());
+        let p = playing(1.0, 2.0, 0, true);
+        assert_eq!(at(&p, &clip, 0.0), (10, 11, 0.0));
+        assert_eq!(at(&p, &clip, 0.49), (10, 11, 0.0));
+        // A time that is rounded to just below that of frame 1.
+        assert_eq!(at(&p, &clip, 0.4999), (10, 11, 1.0));
+        assert_eq!(at(&p, &clip, 0.75), (11, 12, 0.0));
+        assert_eq!(at(&p, &clip, 1.75), (12, 13, 0.0));
+        assert_eq!(at(&p, &clip, 3.0), (13, 13, 0.0));
+        assert_eq!([0.0, 0.99, 0.9922, 1.0].map(stepped), [0.0, 0.0, 1.0, 1.0]);
     }
 
     #[test]

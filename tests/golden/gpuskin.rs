@@ -15,9 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                246, 65, 195, 251, 117, 51, 92, 254, 227, 79, 18, 114, 99, 8, 124, 139,
+                51, 236, 132, 176, 247, 53, 214, 95, 247, 95, 236, 41, 12, 119, 151, 225,
             ],
-            format_version: 13,
+            format_version: 14,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -42,6 +42,7 @@ pub mod models {
                         intervals: 12,
                         stored: 12,
                         held: HeldFrames { first: 0, count: 0 },
+                        stepped: false,
                         looped: true,
                         duration: 0.5,
                         frame_rate: 24.0,
@@ -88,6 +89,7 @@ pub mod models {
                         intervals: 6,
                         stored: 7,
                         held: HeldFrames { first: 0, count: 0 },
+                        stepped: false,
                         looped: false,
                         duration: 0.25,
                         frame_rate: 24.0,
@@ -129,6 +131,7 @@ pub mod models {
                         intervals: 2,
                         stored: 3,
                         held: HeldFrames { first: 0, count: 0 },
+                        stepped: false,
                         looped: false,
                         duration: 0.25,
                         frame_rate: 8.0,
@@ -289,15 +292,15 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/1f81fa03/anim-local-packed.ktx2"),
+                name: Borrowed("pole/b03b5358/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1556,
+            size: 1560,
             hash_at: 196,
             levels: Borrowed(
                 &[
                     ByteRange {
-                        offset: 1044,
+                        offset: 1048,
                         len: 512,
                     },
                 ],
@@ -305,7 +308,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/1f81fa03/mesh.bin"),
+                name: Borrowed("pole/b03b5358/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -318,10 +321,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            115, 162, 66, 68, 77, 209, 217, 56, 82, 146, 143, 211, 174,
-                            174, 125, 88,
+                            70, 184, 200, 45, 3, 230, 111, 5, 65, 42, 90, 155, 120, 195,
+                            139, 103,
                         ],
-                        format_version: 13,
+                        format_version: 14,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -346,6 +349,7 @@ pub mod models {
                                     intervals: 12,
                                     stored: 12,
                                     held: HeldFrames { first: 0, count: 0 },
+                                    stepped: false,
                                     looped: true,
                                     duration: 0.5,
                                     frame_rate: 24.0,
@@ -392,6 +396,7 @@ pub mod models {
                                     intervals: 6,
                                     stored: 7,
                                     held: HeldFrames { first: 0, count: 0 },
+                                    stepped: false,
                                     looped: false,
                                     duration: 0.25,
                                     frame_rate: 24.0,
@@ -433,6 +438,7 @@ pub mod models {
                                     intervals: 2,
                                     stored: 3,
                                     held: HeldFrames { first: 0, count: 0 },
+                                    stepped: false,
                                     looped: false,
                                     duration: 0.25,
                                     frame_rate: 8.0,
@@ -593,7 +599,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/1f81fa03/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/b03b5358/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2128,
@@ -609,7 +615,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/1f81fa03/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/b03b5358/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

@@ -232,6 +232,7 @@ fn clip_info(plan: &BakePlan, index: usize, errors: &ClipErrors) -> ClipInfo {
         intervals: record.intervals,
         stored: record.stored,
         held: grid.held,
+        stepped: grid.stepped,
         looped: plan.looped[index],
         duration: grid.duration,
         frame_rate: grid.rate(),

@@ -181,7 +181,7 @@ impl BakePlan {
                 first_frame: first_frame.min(u64::from(u32::MAX)) as u32,
                 intervals: grid.intervals,
                 stored: grid.stored,
-                held: grid.held.bits(),
+                held: grid.held_bits(),
             });
             first_frame += u64::from(grid.stored);
             grids.push(grid);

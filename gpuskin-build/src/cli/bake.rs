@@ -359,15 +359,15 @@ fn layers(model: &BakedModel) -> &'static str {
     }
 }
 
-/// Lists clips that have tracks with STEP interpolation. Such a track holds its value between keys
-/// in every encoding, and is excluded from the motion error.
+/// Lists clips that have tracks with STEP interpolation which are not drawn as in the source.
 fn jumps(model: &BakedModel) -> String {
     let clips = model.meta.clips.iter().zip(&model.errors).filter(|(_, errors)| errors.step_tracks > 0);
     let clips: Vec<_> = clips.map(|(clip, errors)| format!("{} ({})", clip.name, errors.step_tracks)).collect();
     if clips.is_empty() {
         return String::new();
     }
-    format!("  STEP tracks, excluded from the motion error: {}\n", clips.join(", "))
+    let how = if model.meta.encoding == Encoding::LocalPacked { "jump" } else { "are blended or jump" };
+    format!("  STEP tracks that {how} between frames, excluded from the motion error: {}\n", clips.join(", "))
 }
 
 /// Returns the size that a model would have.

@@ -78,7 +78,7 @@ structs! {
     AnimationTexture { width, height, layers, frames_per_layer, frames, rows, range }
     ValueRange { min, extent }
     ClipInfo {
-        name, source, first_frame, intervals, stored, held, looped, duration, frame_rate, bounds, events,
+        name, source, first_frame, intervals, stored, held, stepped, looped, duration, frame_rate, bounds, events,
         root_motion, additive, encoding_error, motion_error
     }
     HeldFrames { first, count }

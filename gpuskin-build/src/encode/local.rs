@@ -57,7 +57,7 @@ pub fn encode(model: &Model, grids: &[FrameGrid], records: &[ClipRecord], tolera
 
 /// Samples a clip at its frames.
 fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> LocalClip {
-    let curves = ClipCurves::new(model, &model.clips[clip]);
+    let curves = ClipCurves::new(model, &model.clips[clip], grid);
     let displacement = Displacement::new(model, &model.clips[clip], grid);
     let joints = skeleton.joints.len();
     let (mut locals, mut globals) = (vec![Vec::new(); joints], vec![Vec::new(); joints]);
@@ -69,7 +69,8 @@ fn source(model: &Model, skeleton: &Skeleton, clip: usize, grid: &FrameGrid) -> 
         }
         pose.into_iter().enumerate().for_each(|(j, local)| locals[j].push(local));
     }
-    LocalClip { locals, globals }
+    let held = skeleton.held(model, &curves, displacement.is_some());
+    LocalClip { locals, globals, held }
 }
 
 /// Returns the rest transform of each joint: the most frequent one among its rest pose and the

@@ -48,7 +48,7 @@ impl<'a> ClipWork<'a> {
         let clip = &model.clips[clip];
         let vertices = times == MeasuredTimes::All && VertexErrors::kept(model.clips.len(), mesh.vertices);
         let sample_times = SampleTimes::new(clip, &grid, times, false);
-        let stepped = SteppedVertices::new(model, clip, !model.morph_tracks.is_empty());
+        let stepped = SteppedVertices::new(model, clip, &grid, !model.morph_tracks.is_empty(), drawn.holds_steps());
         Self {
             sampler: Sampler::in_place(model, clip, &grid),
             grid,

@@ -3,7 +3,7 @@
 use gpuskin_rt::internals::morph::MorphLists;
 use gpuskin_rt::internals::playback::{clamped_offset, frame_pair};
 use gpuskin_rt::internals::vertex::Vertex;
-use gpuskin_rt::internals::{Affine3, ClipRecord, Normals, Playback, Texels, Time};
+use gpuskin_rt::internals::{Affine3, ClipRecord, Encoding, Normals, Playback, Texels, Time};
 
 use crate::frames::FrameGrid;
 
@@ -20,6 +20,13 @@ pub struct DrawnModel<'a> {
     pub morphs: MorphLists<'a>,
     /// Method by which bones transform normals.
     pub normals: Normals,
+}
+
+impl DrawnModel<'_> {
+    /// Whether the encoding holds STEP tracks beside tracks that it interpolates.
+    pub(crate) fn holds_steps(&self) -> bool {
+        self.texels.encoding() == Encoding::LocalPacked
+    }
 }
 
 /// Returns the matrices of all bones as drawn at a time of a clip, interpolated between frames.

@@ -1,8 +1,10 @@
-//! Vertices moved by STEP tracks, which jump in the source but are interpolated when drawn.
+//! Vertices moved by STEP tracks, which jump in the source but are interpolated when drawn, or jump there at
+//! another time.
 
+use crate::frames::FrameGrid;
 use crate::model::{Clip, Interpolation, Model};
 
-/// STEP tracks of a clip, and the vertices that they move.
+/// STEP tracks of a clip that are not drawn as they are, and the vertices that they move.
 pub(crate) struct SteppedVertices {
     pub(crate) tracks: usize,
     /// Whether a STEP track moves the vertex; empty if there are no such tracks. `[source vertex]`
@@ -10,14 +12,19 @@ pub(crate) struct SteppedVertices {
 }
 
 impl SteppedVertices {
-    /// Finds the STEP tracks of a clip. `morphs` includes tracks of morph weights.
-    pub(crate) fn new(model: &Model, clip: &Clip, morphs: bool) -> Self {
-        let jumps = |interpolation, moves| interpolation == Interpolation::Step && moves;
+    /// Finds the STEP tracks of a clip. `morphs` includes tracks of morph weights. `holds`: whether the encoding
+    /// holds STEP tracks between frames, so that only those which jump between frames count.
+    pub(crate) fn new(model: &Model, clip: &Clip, grid: &FrameGrid, morphs: bool, holds: bool) -> Self {
+        let holds = holds || grid.stepped;
+        let jumps = |interpolation, moves: bool, at_frames: bool| {
+            interpolation == Interpolation::Step && moves && !(holds && at_frames)
+        };
         let mut nodes = vec![false; model.nodes.len()];
         let mut tracks = 0;
         for channel in &clip.channels {
             let curve = &channel.curve;
-            if jumps(curve.interpolation, curve.values.iter().any(|v| *v != curve.values[0])) {
+            let moves = curve.values.iter().any(|v| *v != curve.values[0]);
+            if jumps(curve.interpolation, moves, grid.has_jumps(&curve.times, &curve.values)) {
                 (nodes[channel.node], tracks) = (true, tracks + 1);
             }
         }
@@ -27,8 +34,9 @@ impl SteppedVertices {
         let mut morphed = vec![false; model.nodes.len()];
         for channel in clip.morphs.iter().filter(|_| morphs) {
             let curve = &channel.curve;
-            let moves = curve.values.chunks(curve.targets).any(|k| k != &curve.values[..curve.targets]);
-            if jumps(curve.interpolation, moves) {
+            let keys: Vec<&[f64]> = curve.values.chunks(curve.targets).collect();
+            let moves = keys.iter().any(|key| *key != keys[0]);
+            if jumps(curve.interpolation, moves, grid.has_jumps(&curve.times, &keys)) {
                 (morphed[channel.node], tracks) = (true, tracks + 1);
             }
         }

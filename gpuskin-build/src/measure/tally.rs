@@ -250,12 +250,12 @@ fn three([x, y, z, _]: Lanes) -> [f32; 3] {
 pub struct ClipErrors {
     /// Errors at the times of frames.
     pub encoding: ErrorInfo,
-    /// Errors at frames and between them, excluding vertices moved by STEP tracks.
+    /// Errors at frames and between them, excluding vertices moved by [`Self::step_tracks`].
     pub motion: ErrorInfo,
     /// Bounding box of all frames, in metres.
     pub bounds: Aabb,
-    /// Number of tracks with STEP keys, which jump between frames in the source but are
-    /// interpolated when drawn.
+    /// Number of tracks with STEP keys which the encoding interpolates, or which jump between frames: they
+    /// are not drawn as in the source.
     pub step_tracks: usize,
 }
 

@@ -144,6 +144,7 @@ mod tests {
             intervals: 1,
             stored: 2,
             held: HeldFrames::NONE,
+            stepped: false,
             looped,
             duration,
             frame_rate: 1.0,

@@ -99,7 +99,7 @@ fn measure_some(
         record: records[i],
         texels: &drawn.texels,
         rows: &rows,
-        stepped: SteppedVertices::new(model, &model.clips[i], true),
+        stepped: SteppedVertices::new(model, &model.clips[i], &grids[i], true, false),
         sample_times: SampleTimes::new(&model.clips[i], &grids[i], times, true),
         recorded,
     };

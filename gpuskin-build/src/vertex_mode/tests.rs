@@ -6,7 +6,7 @@ use gpuskin_rt::internals::{ClipRecord, Encoding, Normals};
 
 use super::{Evaluator, RestMesh, VertexMesh, encode, measure, rest_mesh};
 use crate::encode::shape;
-use crate::frames::FrameGrid;
+use crate::frames::{FrameGrid, Hold};
 use crate::measure::{ClipErrors, DrawnModel, MeasuredTimes};
 use crate::model::fixtures::{cube, model};
 use crate::model::*;
@@ -75,8 +75,9 @@ fn vertices_that_differ_in_texture_coordinates_share_a_row() {
 /// Returns the measured errors of a model in an encoding.
 fn errors(model: &Model, encoding: Encoding) -> ClipErrors {
     let mesh = VertexMesh::new(model);
-    let grids = [FrameGrid::new(1.0, 4.0, false)];
-    let records = [ClipRecord { first_frame: 0, intervals: 4, stored: 5, held: 0 }];
+    let stepped = Hold::longest(&model.clips[0], true).stepped;
+    let grids = [FrameGrid { stepped, ..FrameGrid::new(1.0, 4.0, false) }];
+    let records = [ClipRecord { first_frame: 0, intervals: 4, stored: 5, held: grids[0].held_bits() }];
     let texture = shape(encoding, 5, mesh.rows() + encoding.range_rows(), None).unwrap();
     let (texels, misfits) = encode(model, &mesh, encoding, texture, &grids, &records);
     assert!(misfits.is_empty());
@@ -141,6 +142,10 @@ fn jumps_of_morph_weights_are_excluded_from_the_motion_error() {
     model.clips[0].morphs[0].curve.interpolation = Interpolation::Step;
     let jumps = errors(&model, Encoding::VatF32);
     assert_eq!((jumps.step_tracks, jumps.motion.max < 1e-5), (1, true));
+    // Where nothing else moves, frames are held, and errors between them are measured.
+    model.clips[0].channels.clear();
+    let held = errors(&model, Encoding::VatF32);
+    assert_eq!((held.step_tracks, held.motion.max < 1e-5), (0, true));
 }
 
 #[test]

@@ -100,7 +100,7 @@ pub mod clip {
     /// For an additive clip, index plus 1 of the clip whose first frame is the reference pose; 0
     /// for an ordinary clip.
     pub const REFERENCE: usize = 5;
-    /// Run of identical frames: [`HeldFrames::bits`](crate::HeldFrames::bits).
+    /// Run of identical frames, as in [`ClipRecord`](crate::ClipRecord).
     pub const HELD: usize = 6;
     /// First entry; one per node.
     pub const ENTRIES: usize = 7;
@@ -133,8 +133,10 @@ pub enum Kind {
     Rest,
     /// One constant value.
     Constant,
-    /// An animated value.
+    /// An animated value, interpolated between frames.
     Moving,
+    /// An animated value that each frame holds until the next one, stored as [`Kind::Moving`].
+    Held,
 }
 
 impl Kind {
@@ -143,7 +145,7 @@ impl Kind {
         match self {
             Self::Rest => 0,
             Self::Constant => track::CONSTANT_WORDS,
-            Self::Moving => track::WORDS,
+            Self::Moving | Self::Held => track::WORDS,
         }
     }
 }
@@ -153,7 +155,8 @@ pub const fn entry_kind(entry: u32, property: u32) -> Kind {
     match (entry >> (2 * property)) & 3 {
         0 => Kind::Rest,
         1 => Kind::Constant,
-        _ => Kind::Moving,
+        2 => Kind::Moving,
+        _ => Kind::Held,
     }
 }
 

@@ -80,12 +80,9 @@ fn one_clip(words: Words<'_>, at: u32, nodes: usize, least_frame: u32) -> Option
 fn one_node(words: Words<'_>, entry: u32, frame_words: u32) -> Option<()> {
     let mut at = entry_track(entry);
     for property in 0..3 {
-        if (entry >> (2 * property)) & 3 == 3 {
-            return None;
-        }
         let kind = entry_kind(entry, property);
         let words = words.section(at, kind.words())?;
-        if kind == Kind::Moving {
+        if matches!(kind, Kind::Moving | Kind::Held) {
             let widths = [0, 1, 2].map(|c| shape_width(words.get(track::SHAPE), c));
             let end = u64::from(words.get(track::BIT)) + widths.iter().map(|w| u64::from(*w)).sum::<u64>();
             if widths.iter().any(|w| *w > MAX_WIDTH) || end > u64::from(frame_words) * 32 {

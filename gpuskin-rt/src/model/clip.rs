@@ -28,6 +28,9 @@ pub struct ClipInfo {
     /// Longest run of identical frames.
     #[doc(hidden)]
     pub held: HeldFrames,
+    /// Whether each frame is shown until the next one: all tracks that move are STEP.
+    #[doc(hidden)]
+    pub stepped: bool,
     /// Whether the clip loops by default; an instance can override it.
     #[doc(hidden)]
     pub looped: bool,
@@ -100,8 +103,9 @@ impl ClipInfo {
     /// Returns the part that GPU playback needs.
     #[doc(hidden)]
     pub fn record(&self) -> ClipRecord {
-        let Self { first_frame, intervals, stored, held, .. } = *self;
-        ClipRecord { first_frame, intervals, stored, held: held.bits() }
+        let Self { first_frame, intervals, stored, held, stepped, .. } = *self;
+        let stepped = if stepped { ClipRecord::STEPPED } else { 0 };
+        ClipRecord { first_frame, intervals, stored, held: held.bits() | stepped }
     }
 }
 

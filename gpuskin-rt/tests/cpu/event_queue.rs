@@ -17,6 +17,7 @@ fn clip(events: &[(u16, u32)], duration: f64) -> ClipInfo {
         intervals: 1,
         stored: 2,
         held: HeldFrames::NONE,
+        stepped: false,
         looped: true,
         duration,
         frame_rate: 1.0 / duration,

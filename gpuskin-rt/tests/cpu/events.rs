@@ -17,6 +17,7 @@ pub fn clip(phases: &[u32]) -> ClipInfo {
         intervals: 1,
         stored: 2,
         held: HeldFrames::NONE,
+        stepped: false,
         looped: true,
         duration: 1.0,
         frame_rate: 1.0,

@@ -5,7 +5,7 @@ use crate::common::model::{Pose, Random, Recipe, TestModel, packed_range};
 use crate::common::{BACKENDS, compute};
 use glam::{DMat4, DQuat, DVec3, DVec4};
 use gpuskin_rt::internals::encoding::{from_fixed16, packed};
-use gpuskin_rt::internals::local::LocalTransform;
+use gpuskin_rt::internals::local::{LocalTransform, layout};
 use gpuskin_rt::internals::render::{Capture, CaptureFrame};
 use gpuskin_rt::internals::*;
 use gpuskin_test_harness::note;
@@ -49,12 +49,13 @@ impl Playing {
         let position = phase * f64::from(record.intervals);
         let frame = |i: f64| {
             let i = (i as u32).min(record.intervals);
-            let (held, left_out) = (record.held & 0xffff, record.held >> 16);
+            let (held, left_out) = (record.held & 0x7fff, record.held >> 16);
             let row = i - i.saturating_sub(held).min(left_out);
             record.first_frame + if row >= record.stored { row - record.stored } else { row }
         };
         let a = position.floor();
-        Between { clip: (clip & 0x3fff) as usize, a: frame(a), b: frame(a + 1.0), t: position - a }
+        let t = if record.held & 0x8000 == 0 { position - a } else { hold(position - a) };
+        Between { clip: (clip & 0x3fff) as usize, a: frame(a), b: frame(a + 1.0), t }
     }
 
     /// Blends the current clip and the fading clips.
@@ -148,12 +149,22 @@ impl Local {
     }
 
     fn mix(&self, other: &Self, t: f64) -> Self {
+        self.mix_each(other, [t; 3])
+    }
+
+    /// `t`: of rotation, translation and scale.
+    fn mix_each(&self, other: &Self, t: [f64; 3]) -> Self {
         Self {
-            rotation: slerp(self.rotation, other.rotation, t),
-            translation: lerp(self.translation, other.translation, t),
-            scale: lerp(self.scale, other.scale, t),
+            rotation: slerp(self.rotation, other.rotation, t[0]),
+            translation: lerp(self.translation, other.translation, t[1]),
+            scale: lerp(self.scale, other.scale, t[2]),
         }
     }
+}
+
+/// Part of the way from one frame to the next of a value that is held from frame to frame.
+fn hold(t: f64) -> f64 {
+    if t < 0.992_187_5 { 0.0 } else { 1.0 }
 }
 
 /// Decodes a clip of `local-packed` between two frames.
@@ -162,7 +173,14 @@ fn locals(test: &TestModel, between: Between) -> Vec<Local> {
     let first = test.records[between.clip].first_frame;
     let at = |frame| tracks.locals(FramePair { a: frame, b: frame, t: 0.0, first });
     let (a, b) = (at(between.a), at(between.b));
-    a.iter().zip(&b).map(|(a, b)| Local::of(a).mix(&Local::of(b), between.t)).collect()
+    let word = |at: u32| u32::from_le_bytes(test.animation().as_chunks().0[at as usize]);
+    let entries = word(word(layout::header::CLIPS_AT as u32) + between.clip as u32) + layout::clip::ENTRIES as u32;
+    let local = |(node, (a, b)): (u32, (&LocalTransform, &LocalTransform))| {
+        let entry = word(entries + node);
+        let t = [0, 2, 4].map(|bit| if entry >> bit & 3 == 3 { hold(between.t) } else { between.t });
+        Local::of(a).mix_each(&Local::of(b), t)
+    };
+    (0..).zip(a.iter().zip(&b)).map(local).collect()
 }
 
 #[allow(clippy::ptr_arg, reason = "it mixes what `mix` is given: lists")]
@@ -398,7 +416,7 @@ fn model(encoding: Encoding, bones: u32) -> TestModel {
     let random = &mut Random(11);
     let packing = if encoding.is_vertex() { Packing::Static } else { Packing::Full };
     let recipe = Recipe::random(random, encoding, VertexFormat { packing, tangent: false, color: false }, bones);
-    recipe.build(|_, _| Pose::random(random, false))
+    recipe.with_steps().build(|_, _| Pose::random(random, false))
 }
 
 pub fn crossfades_match_f64_reference() {

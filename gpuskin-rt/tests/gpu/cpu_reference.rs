@@ -13,7 +13,7 @@ const NORMAL_TOLERANCE_DEGREES: f32 = 0.01;
 
 fn model(seed: u64, encoding: Encoding, format: VertexFormat, bones: u32, array: bool, mirrored: bool) -> TestModel {
     let mut random = Random(seed);
-    let mut recipe = Recipe::random(&mut random, encoding, format, bones);
+    let mut recipe = Recipe::random(&mut random, encoding, format, bones).with_steps();
     if array {
         recipe.frames_per_layer = 5;
     }

@@ -27,6 +27,7 @@ fn travellers(encoding: Encoding) -> TestModel {
         intervals,
         stored: intervals + 1,
         held: HeldFrames::NONE,
+        stepped: false,
         duration,
         looped: true,
     };

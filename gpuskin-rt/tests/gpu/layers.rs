@@ -16,7 +16,7 @@ const NORMAL_TOLERANCE_DEGREES: f32 = 0.02;
 
 fn model(encoding: Encoding, bones: u32) -> TestModel {
     let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
-    let mut recipe = Recipe::random(&mut Random(7), encoding, format, bones);
+    let mut recipe = Recipe::random(&mut Random(7), encoding, format, bones).with_steps();
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     recipe.build(|_, _| Pose::REST)
 }

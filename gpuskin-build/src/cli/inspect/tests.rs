@@ -38,6 +38,7 @@ fn metadata() -> Metadata {
             intervals: 9,
             stored: 9,
             held: HeldFrames::NONE,
+            stepped: false,
             looped: true,
             duration: 0.3,
             frame_rate: 30.0,

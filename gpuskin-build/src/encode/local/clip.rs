@@ -39,6 +39,8 @@ pub(super) struct LocalClip {
     pub(super) locals: Vec<Vec<Trs>>,
     /// Joint-to-model transforms. `[joint][frame]`
     pub(super) globals: Vec<Vec<DMat4>>,
+    /// Whether rotation, translation and scale are held between frames. `[joint]`
+    pub(super) held: Vec<[bool; 3]>,
 }
 
 impl LocalClip {
@@ -115,7 +117,8 @@ pub(super) fn code(
         }
         turned.push(turns);
         coded.globals.push(globals);
-        coded.tracks.push([rotation, translation, scale]);
+        let held = source.held[j];
+        coded.tracks.push([rotation.held_if(held[0]), translation.held_if(held[1]), scale.held_if(held[2])]);
     }
     coded
 }

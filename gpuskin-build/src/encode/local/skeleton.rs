@@ -9,6 +9,7 @@
 use glam::{DMat4, DQuat, DVec4};
 
 use super::affine::{self, Similarity};
+use crate::frames::FrameGrid;
 use crate::model::{Clip, Curve, Interpolation, Local, Mask, Model, Property, Trs};
 use crate::sample::{evaluate, matrix};
 
@@ -136,6 +137,20 @@ impl Skeleton {
         self.joints.iter().map(own).collect()
     }
 
+    /// For each joint, whether its rotation, translation and scale are held between frames, because their curves are
+    /// STEP. `displaced`: whether root motion is taken out of the clip.
+    pub(super) fn held(&self, model: &Model, curves: &ClipCurves<'_>, displaced: bool) -> Vec<[bool; 3]> {
+        let steps = |curve: Option<&Curve>| curve.is_some_and(|curve| curve.interpolation == Interpolation::Step);
+        let of_joint = |joint: &Joint| match joint.motion {
+            JointMotion::Follows { node, .. } if !displaced || joint.parent.is_some() || joint.has_weights(model) => {
+                let [translation, rotation, scale] = curves.curves[node];
+                [rotation, translation, scale].map(steps)
+            }
+            _ => [false; 3],
+        };
+        self.joints.iter().map(of_joint).collect()
+    }
+
     /// Whether a joint is in a mask. Static joints are in none.
     pub(super) fn is_in(&self, joint: usize, mask: &Mask) -> bool {
         match self.joints[joint].motion {
@@ -181,11 +196,11 @@ impl Joint {
     fn at(&self, model: &Model, curves: &ClipCurves<'_>, time: f64) -> Trs {
         let (node, above) = match self.motion {
             JointMotion::Still | JointMotion::Weights => return self.rest,
-            JointMotion::Turned { node } if curves.0[node].iter().all(Option::is_none) => return self.rest,
+            JointMotion::Turned { node } if curves.curves[node].iter().all(Option::is_none) => return self.rest,
             JointMotion::Turned { .. } => return Trs::IDENTITY,
             JointMotion::Follows { node, above } => (node, above),
         };
-        let [translation, rotation, scale] = curves.0[node];
+        let [translation, rotation, scale] = curves.curves[node];
         if translation.is_none() && rotation.is_none() && scale.is_none() {
             return self.rest;
         }
@@ -194,24 +209,30 @@ impl Joint {
             Local::Trs(trs) => trs,
             Local::Matrix(_) => Trs::IDENTITY,
         };
+        let at = |c: &Curve, property| evaluate(c, property, c.interpolation.time(time, curves.early));
         above.of(&Trs {
-            translation: translation.map_or(rest.translation, |c| evaluate(c, Property::Translation, time).truncate()),
-            rotation: rotation.map_or(rest.rotation, |c| DQuat::from_vec4(evaluate(c, Property::Rotation, time))),
-            scale: scale.map_or(rest.scale, |c| evaluate(c, Property::Scale, time).truncate()),
+            translation: translation.map_or(rest.translation, |c| at(c, Property::Translation).truncate()),
+            rotation: rotation.map_or(rest.rotation, |c| DQuat::from_vec4(at(c, Property::Rotation))),
+            scale: scale.map_or(rest.scale, |c| at(c, Property::Scale).truncate()),
         })
     }
 }
 
-/// Curves of a clip: translation, rotation, scale. `[node]`
-pub(super) struct ClipCurves<'a>(Vec<[Option<&'a Curve>; 3]>);
+/// Curves of a clip.
+pub(super) struct ClipCurves<'a> {
+    /// Translation, rotation, scale. `[node]`
+    curves: Vec<[Option<&'a Curve>; 3]>,
+    /// Time by which STEP curves jump early, seconds.
+    early: f64,
+}
 
 impl<'a> ClipCurves<'a> {
-    pub(super) fn new(model: &Model, clip: &'a Clip) -> Self {
+    pub(super) fn new(model: &Model, clip: &'a Clip, grid: &FrameGrid) -> Self {
         let mut curves = vec![[None; 3]; model.nodes.len()];
         for channel in &clip.channels {
             curves[channel.node][channel.property as usize] = Some(&channel.curve);
         }
-        Self(curves)
+        Self { curves, early: grid.slack() }
     }
 }
 

@@ -7,9 +7,10 @@ use gpuskin_rt::internals::playback::frame_pair;
 
 use super::*;
 use crate::bake::{BakeOptions, plan};
+use crate::frames::Hold;
 use crate::manifest::Manifest;
 use crate::measure::playback_at;
-use crate::model::Property;
+use crate::model::{Interpolation, Property};
 use crate::pose_extent::rest_diagonal;
 use crate::sample::Sampler;
 
@@ -24,7 +25,7 @@ fn shared_models() -> PathBuf {
 fn records(grids: &[FrameGrid]) -> Vec<ClipRecord> {
     let mut first_frame = 0;
     let record = |grid: &FrameGrid| {
-        let record = ClipRecord { first_frame, intervals: grid.intervals, stored: grid.stored, held: grid.held.bits() };
+        let record = ClipRecord { first_frame, intervals: grid.intervals, stored: grid.stored, held: grid.held_bits() };
         first_frame += grid.stored;
         record
     };
@@ -43,7 +44,7 @@ fn errors(model: &Model, grids: &[FrameGrid], words: &[u8], limit: f64) -> Error
     let tracks = LocalTracks::new(words).expect("valid words");
     let (mut encoding, mut motion, mut beyond, mut count) = (0.0_f64, 0.0_f64, 0_u64, 0_u64);
     for (c, grid) in grids.iter().enumerate() {
-        let sampler = Sampler::new(model, Some(&model.clips[c]));
+        let sampler = Sampler::in_place(model, &model.clips[c], grid);
         let samples: Vec<u32> = (0..=grid.intervals * 4).filter(|i| grid.duration > 0.0 || *i == 0).collect();
         let found: Vec<(bool, f64, u64, u64)> = samples
             .into_par_iter()
@@ -138,6 +139,38 @@ fn awkward_hierarchies_decode_within_the_tolerance() {
         let found = errors(&model, &grids, &words, tolerance);
         assert!(found.encoding <= tolerance * 1.01 + 2e-6, "{tolerance}: {}", found.encoding);
     }
+}
+
+#[test]
+fn step_tracks_are_held_between_frames() {
+    let mut model = skeleton::awkward();
+    let curves = model.clips.iter_mut().flat_map(|clip| &mut clip.channels).map(|channel| &mut channel.curve);
+    for curve in curves.step_by(2) {
+        // At frames of both grids, rounded as files round them.
+        curve.times = (0..curve.times.len()).map(|key| f64::from(key as f32 / 3.0)).collect();
+        curve.interpolation = Interpolation::Step;
+    }
+    let mut grids = [FrameGrid::new(2.0, 30.0, false), FrameGrid::new(2.0, 3.0, false)];
+    let tolerance = 1e-4;
+    let motion = |model: &Model, grids: &[FrameGrid]| {
+        let words = encode(model, grids, &records(grids), tolerance).unwrap();
+        errors(model, grids, &words, tolerance).motion
+    };
+    let mixed = motion(&model, &grids);
+    // Between frames, children follow the rounding errors of their parents of both frames.
+    assert!(mixed <= tolerance * 2.0, "{mixed}");
+    // The test has something to see.
+    let jumps = motion(&model, &[FrameGrid::new(2.0, 30.0, false), FrameGrid::new(2.0, 2.0, false)]);
+    assert!(jumps > 0.05, "{jumps}");
+
+    // Where all tracks are STEP, the clip is held in every encoding.
+    model.clips.iter_mut().for_each(|clip| clip.channels.retain(|c| c.curve.interpolation == Interpolation::Step));
+    for (grid, clip) in grids.iter_mut().zip(&model.clips) {
+        *grid = grid.holding(Hold::longest(clip, false));
+        assert!(grid.stepped);
+    }
+    let all = motion(&model, &grids);
+    assert!(all <= tolerance * 1.01 + 2e-6, "{all}");
 }
 
 #[test]

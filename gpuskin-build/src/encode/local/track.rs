@@ -21,6 +21,8 @@ pub(super) struct MovingTrack {
     /// Bit widths and quantisation step, packed by [`layout::shape`].
     pub(super) shape: u32,
     pub(super) origin: [f32; 3],
+    /// Whether each frame is held until the next one.
+    pub(super) held: bool,
     /// Quantised components of each frame, in [`MovingTrack::widths`] bits.
     pub(super) frames: Vec<[u32; 3]>,
 }
@@ -46,6 +48,14 @@ impl Track {
             Self::Constant(_) => layout::track::CONSTANT_WORDS * 32,
             Self::Moving(moving) => layout::track::WORDS * 32 + frames * moving.widths().iter().sum::<u32>() as usize,
         }
+    }
+
+    /// Holds each frame until the next one.
+    pub(super) fn held_if(mut self, held: bool) -> Self {
+        if let Self::Moving(moving) = &mut self {
+            moving.held = held;
+        }
+        self
     }
 
     pub(super) fn is_moving(&self) -> bool {
@@ -161,7 +171,7 @@ fn moving(origin: [f32; 3], offsets: &[DVec3], step: f64) -> Option<MovingTrack>
             (v[c] / step + most / 2.0).round().clamp(0.0, most) as u32
         })
     });
-    Some(MovingTrack { shape, origin, frames: frames.collect() })
+    Some(MovingTrack { shape, origin, held: false, frames: frames.collect() })
 }
 
 /// Returns the number of bits that count to `steps`.

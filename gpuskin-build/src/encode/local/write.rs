@@ -76,6 +76,7 @@ fn one_clip(words: &mut Vec<u32>, coded: &EncodedClip, record: &ClipRecord) -> O
         let kinds = [0, 1, 2].map(|i| match &tracks[i] {
             Track::Rest => Kind::Rest,
             Track::Constant(_) => Kind::Constant,
+            Track::Moving(moving) if moving.held => Kind::Held,
             Track::Moving(_) => Kind::Moving,
         });
         words[at + clip::ENTRIES + j] = layout::entry(kinds, words.len())?;

@@ -53,13 +53,14 @@ pub fn words(random: &mut Random, bones: u32, records: &[ClipRecord]) -> Vec<u8>
     words[header::MASKS_AT] = words.len() as u32;
     words.extend((0..MASKS as usize * layout::mask_words(parents.len())).map(|_| random.bits() as u32));
 
+    let held = records.iter().any(|record| record.held & ClipRecord::STEPPED != 0);
     words[header::CLIPS_AT] = words.len() as u32;
     words.resize(words.len() + records.len(), 0);
     for (i, record) in records.iter().enumerate() {
         let at = words[header::CLIPS_AT] as usize + i;
         words[at] = words.len() as u32;
         let at = words.len();
-        one_clip(random, &mut words, parents.len(), record);
+        one_clip(random, &mut words, parents.len(), record, held);
         words[at + clip::REFERENCE] = reference(i).map_or(0, |clip| u32::from(clip) + 1);
     }
     words.push(0);
@@ -86,12 +87,14 @@ fn scale(random: &mut Random) -> Vec3 {
     Vec3::ONE + random.vector() * 0.1
 }
 
-fn one_clip(random: &mut Random, words: &mut Vec<u32>, nodes: usize, record: &ClipRecord) {
+/// `held`: whether some of the tracks that move are held between frames.
+fn one_clip(random: &mut Random, words: &mut Vec<u32>, nodes: usize, record: &ClipRecord, held: bool) {
     let at = words.len();
     words.resize(at + clip::ENTRIES + nodes, 0);
     let mut bits = 0;
     for i in 0..nodes {
-        let kinds = [0, 1, 2].map(|_| [Kind::Rest, Kind::Constant, Kind::Moving][random.below(3) as usize]);
+        let moving = |property| if held && (i + property) % 3 == 1 { Kind::Held } else { Kind::Moving };
+        let kinds = [0, 1, 2].map(|property| [Kind::Rest, Kind::Constant, moving(property)][random.below(3) as usize]);
         words[at + clip::ENTRIES + i] = layout::entry(kinds, words.len()).unwrap();
         for (property, kind) in kinds.into_iter().enumerate() {
             let origin = match property {
@@ -99,7 +102,7 @@ fn one_clip(random: &mut Random, words: &mut Vec<u32>, nodes: usize, record: &Cl
                 1 => random.vector() * 0.2,
                 _ => scale(random),
             };
-            if kind == Kind::Moving {
+            if matches!(kind, Kind::Moving | Kind::Held) {
                 let widths = [0, 1, 2].map(|_| random.below(layout::MAX_WIDTH + 1));
                 // The step is such that the widest component reaches the greatest value.
                 let most = widths.iter().fold(0, |most, w| most.max((1_u32 << w) - 1)).max(1);

@@ -15,15 +15,23 @@ pub struct TestClip {
     pub intervals: u32,
     pub stored: u32,
     pub held: HeldFrames,
+    pub stepped: bool,
     pub duration: f64,
     pub looped: bool,
 }
 
 /// A loop of 7 frames, an open clip of 6 frames of which two are identical, a single pose.
 pub const CLIPS: [TestClip; 3] = [
-    TestClip { intervals: 7, stored: 7, held: HeldFrames::NONE, duration: 0.7, looped: true },
-    TestClip { intervals: 5, stored: 5, held: HeldFrames { first: 2, count: 1 }, duration: 1.0, looped: false },
-    TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false },
+    TestClip { intervals: 7, stored: 7, held: HeldFrames::NONE, duration: 0.7, stepped: false, looped: true },
+    TestClip {
+        intervals: 5,
+        stored: 5,
+        held: HeldFrames { first: 2, count: 1 },
+        duration: 1.0,
+        stepped: false,
+        looped: false,
+    },
+    TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, stepped: false, looped: false },
 ];
 
 /// Returns as many clips, alternating between the three of [`CLIPS`].
@@ -68,6 +76,12 @@ impl Recipe {
             materials: vec![plain([1.0; 4])],
             textures: Vec::new(),
         }
+    }
+
+    /// Holds the frames of the second clip, and some tracks of the others if the encoding is `local-packed`.
+    pub fn with_steps(mut self) -> Self {
+        self.clips[1].stepped = true;
+        self
     }
 
     /// Adds deltas of none to six morph targets to each vertex.
@@ -456,6 +470,7 @@ fn clip_info(clip: TestClip, first_frame: u32) -> ClipInfo {
         intervals: clip.intervals,
         stored: clip.stored,
         held: clip.held,
+        stepped: clip.stepped,
         looped: clip.looped,
         duration: clip.duration,
         frame_rate: if clip.duration > 0.0 { f64::from(clip.intervals) / clip.duration } else { 0.0 },

@@ -10,7 +10,8 @@ use super::{Canvas, Gpu, Picture};
 /// Light that shows base colours unchanged.
 pub const FLAT: Light = Light { to_sun: [0.0, 0.0, 1.0], sun: [0.0; 3], sky: [1.0; 3], ground: [1.0; 3], wrap: 0.0 };
 pub const RED: [u8; 4] = [255, 0, 0, 255];
-pub const STILL: TestClip = TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, looped: false };
+pub const STILL: TestClip =
+    TestClip { intervals: 1, stored: 1, held: HeldFrames::NONE, duration: 0.0, stepped: false, looped: false };
 
 pub fn renderer(gpu: &Gpu) -> CrowdRenderer {
     CrowdRenderer::new(&gpu.device, &gpu.queue, RendererDescriptor { light: FLAT, ..Default::default() }).unwrap()
@@ -42,7 +43,7 @@ pub fn square_recipe(encoding: Encoding, material: Material) -> Recipe {
         clips: vec![
             STILL,
             STILL,
-            TestClip { intervals: 1, stored: 2, held: HeldFrames::NONE, duration: 1.0, looped: false },
+            TestClip { intervals: 1, stored: 2, held: HeldFrames::NONE, duration: 1.0, stepped: false, looped: false },
         ],
         frames_per_layer: 8,
         normals: Normals::Cofactor,
