@@ -140,7 +140,7 @@ fn unreachable_tolerance_suggests_a_reachable_one() {
     );
     refuses(
         "encoding = \"fixed16\"\ntolerance = \"1 mm\"\n",
-        &["fixed16 has an error of", "at most 1.00 mm is allowed", "clip `"],
+        &["fixed16 has an error of", "at most 1.00 mm is allowed; 4 other clips exceed it, too", "clip `"],
     );
     refuses("encoding = \"trs-packed\"\nfps = 6\nmotion_tolerance = \"1 mm\"\n", &["between frames", "fps = \"auto\""]);
     refuses("normal_tolerance = \"0.000000001 deg\"\n", &["degrees in its normals", "set `normal_tolerance = "]);

@@ -49,6 +49,8 @@ pub(super) struct ExceededLimit {
     pub(super) error: ErrorInfo,
     /// Error divided by its limit.
     pub(super) ratio: f64,
+    /// Number of other clips whose error of this kind exceeds the limit.
+    pub(super) other_clips: usize,
 }
 
 /// The limit that an error exceeds.
@@ -99,9 +101,11 @@ impl ErrorLimits {
         let worst = |kind, error: &dyn Fn(&ClipErrors) -> ErrorInfo, size: &dyn Fn(&ErrorInfo) -> f32, limit: f64| {
             let misses = errors.iter().enumerate().map(|(clip, errors)| {
                 let error = error(errors);
-                ExceededLimit { kind, clip, error, ratio: f64::from(size(&error)) / limit }
+                ExceededLimit { kind, clip, error, ratio: f64::from(size(&error)) / limit, other_clips: 0 }
             });
-            misses.filter(|miss| miss.ratio > 1.0 || miss.ratio.is_nan()).max_by(|a, b| a.ratio.total_cmp(&b.ratio))
+            let misses: Vec<_> = misses.filter(|miss| miss.ratio > 1.0 || miss.ratio.is_nan()).collect();
+            let worst = misses.iter().copied().max_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+            Some(ExceededLimit { other_clips: misses.len() - 1, ..worst })
         };
         worst(LimitKind::Encoding, &|e| e.encoding, &|e| e.max, self.encoding)
             .or_else(|| worst(LimitKind::Normal, &|e| e.encoding, &|e| e.normal_degrees, self.normal))

@@ -45,7 +45,12 @@ impl EncodingChoice<'_> {
             kind if kind.is_angle() => format!("clip `{}`", model.clips[miss.clip].name),
             _ => format!("clip `{}`, at {:.3} s, bone `{bone}`", model.clips[miss.clip].name, miss.error.time),
         };
-        format!("{place}: {} has {is}, but at most {allowed}", attempt.plan.encoding.name())
+        let others = match miss.other_clips {
+            0 => String::new(),
+            1 => "; another clip exceeds it, too".to_owned(),
+            count => format!("; {count} other clips exceed it, too"),
+        };
+        format!("{place}: {} has {is}, but at most {allowed}{others}", attempt.plan.encoding.name())
     }
 
     /// Returns an error with suggested settings that would meet the tolerance.
