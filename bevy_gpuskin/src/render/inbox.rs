@@ -165,7 +165,7 @@ impl<M: BakedModel> Inbox<M> {
     fn regroup(&mut self, slot: Slot, group: GroupIndex) -> Result<(), Error> {
         let (Some((from, id)), Some(to)) = (self.get(slot), self.made(group)) else { return Ok(()) };
         let (Some(record), Some(appearance)) = (from.crowd.get(id), from.crowd.appearance(id)) else { return Ok(()) };
-        let new = to.crowd.spawn_record(record, appearance)?;
+        let new = to.crowd.adopt(record, appearance)?;
         let carried = from.crowd.layers(id).map_or(Ok(()), |layers| to.crowd.set_layers(new, &layers));
         from.crowd.despawn(id)?;
         self.set(slot, group, new);
