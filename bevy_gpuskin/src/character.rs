@@ -4,7 +4,9 @@ use bevy::ecs::component::Component;
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
-use gpuskin_rt::{BakedModel, Clip, Instance, InstanceRecord, Mask, ModelVariant, Part, Repeat, Time, Transition};
+use gpuskin_rt::{
+    BakedModel, Clip, Instance, InstanceRecord, Mask, Metadata, ModelVariant, Part, Repeat, Time, Transition,
+};
 
 use crate::outbox::{Command, GroupIndex, LayerStart, Outbox, Slot};
 use crate::playing::Playing;
@@ -261,9 +263,9 @@ impl<M: BakedModel> Character<M> {
     }
 
     /// Fades live bones in over `seconds`, in the main world.
-    pub(crate) fn start_live_bones(&mut self, seconds: f32, time: Time) {
+    pub(crate) fn start_live_bones(&mut self, seconds: f32, meta: &Metadata, time: Time) {
         self.released = Box::default();
-        self.play_until(time);
+        self.play_until(meta, time);
         if let Some(playing) = &mut self.playing {
             playing.start_live_bones(seconds, time);
         }
@@ -300,18 +302,25 @@ impl<M: BakedModel> Character<M> {
         &self.released
     }
 
+    /// Tells events, and the instance's live bones, of a later bake.
+    #[cfg(feature = "assets")]
+    pub(crate) fn take_bake(&mut self) {
+        self.has_changed = true;
+        self.live = self.live.map(|_| GroupIndex::MAX);
+    }
+
     /// Returns what the character plays after its commands so far.
-    pub(crate) fn play_until(&mut self, time: Time) -> &Playing {
+    pub(crate) fn play_until(&mut self, meta: &Metadata, time: Time) -> &Playing {
         let playing = self.playing.get_or_insert_with(|| {
             self.has_changed = true;
             let (record, hidden) = match &self.state {
-                State::New(instance) => (instance.record(&M::MODEL.meta, time), instance.appearance().hidden),
+                State::New(instance) => (instance.record(meta, time), instance.appearance().hidden),
                 State::Spawned(..) => (InstanceRecord::default(), 0),
             };
             Playing { record, layers: None, hidden }
         });
         for command in &self.commands[self.applied..] {
-            self.has_changed |= playing.apply(command, time);
+            self.has_changed |= playing.apply(command, meta, time);
         }
         self.applied = self.commands.len();
         playing

@@ -5,6 +5,7 @@ use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::prelude::*;
 use gpuskin_rt::{BakedModel, Time as Timestamp};
 
+use crate::bake::Bake;
 use crate::character::{Character, State};
 use crate::events::EventQueues;
 use crate::outbox::Outbox;
@@ -45,13 +46,15 @@ pub(crate) fn mark_regrouped<M: BakedModel>(
 pub(crate) fn collect<M: BakedModel>(
     mut outbox: ResMut<Outbox<M>>,
     mut queues: Option<ResMut<EventQueues<M>>>,
+    bake: Res<Bake<M>>,
     time: Res<Time<Virtual>>,
     mut changed: Query<Collected<M>, Changes<M>>,
 ) {
     let outbox = outbox.bypass_change_detection();
-    let now = Timestamp::from_secs(time.elapsed_secs_f64());
+    let (meta, now) = (bake.meta(), Timestamp::from_secs(time.elapsed_secs_f64()));
+    let reloaded = outbox.current.model.is_some();
     if let Some(queues) = &mut queues {
-        outbox.current.despawned.iter().for_each(|slot| queues.stop(*slot, now));
+        outbox.current.despawned.iter().for_each(|slot| queues.stop(meta, *slot, now));
     }
     for (entity, mut character, transform, visibility, (layers, no_caster, no_receiver)) in &mut changed {
         // Taking the commands is no change.
@@ -77,22 +80,22 @@ pub(crate) fn collect<M: BakedModel>(
             State::New(instance) => {
                 let instance = instance.with_transform(instance_transform(transform.compute_transform()));
                 let shown = if visibility.get() { instance } else { instance.invisible() };
-                character.play_until(now);
+                character.play_until(meta, now);
                 let slot = outbox.spawn(group, shown);
                 character.state = State::Spawned(slot, group);
                 slot
             }
         };
-        character.play_until(now);
+        character.play_until(meta, now);
         let pose = character.released_pose(now);
-        if regrouped && !pose.is_empty() {
+        if (regrouped || reloaded) && !pose.is_empty() {
             outbox.current.live.push((slot, None));
             outbox.current.live_poses.extend_from_slice(pose);
         }
         if character.take_change()
             && let Some(queues) = &mut queues
         {
-            queues.play(slot, entity, character.play_until(now), now);
+            queues.play(meta, slot, entity, character.play_until(meta, now), now);
         }
         outbox.current.commands.extend(character.take_commands().map(|command| (slot, command)));
     }
@@ -122,7 +125,7 @@ mod tests {
 
     fn app() -> App {
         let mut app = App::new();
-        app.init_resource::<Outbox<Soldier>>().init_resource::<Time<Virtual>>();
+        app.init_resource::<Outbox<Soldier>>().init_resource::<Bake<Soldier>>().init_resource::<Time<Virtual>>();
         app.add_systems(Update, (collect::<Soldier>, finish::<Soldier>).chain());
         app
     }

@@ -1,8 +1,9 @@
 //! Events of clips, as events of Bevy.
 
 use bevy::prelude::*;
-use gpuskin_rt::{BakedModel, EventQueue, FiredEventKind, LayerSet, Time as Timestamp};
+use gpuskin_rt::{BakedModel, EventQueue, FiredEventKind, LayerSet, Metadata, Time as Timestamp};
 
+use crate::bake::Bake;
 use crate::character::Character;
 use crate::outbox::Slot;
 use crate::playing::Playing;
@@ -80,8 +81,8 @@ impl<M> Default for EventQueues<M> {
 
 impl<M: BakedModel> EventQueues<M> {
     /// Sets what a character plays, from `time` on.
-    pub(crate) fn play(&mut self, slot: Slot, entity: Entity, playing: &Playing, time: Timestamp) {
-        let clips = &M::MODEL.meta.clips;
+    pub(crate) fn play(&mut self, meta: &Metadata, slot: Slot, entity: Entity, playing: &Playing, time: Timestamp) {
+        let clips = meta.clips();
         self.clips.play(clips, slot, entity, playing.record.playback(), time);
         let Some(set) = &playing.layers else { return };
         for (layer, number) in layer_slots(slot) {
@@ -93,8 +94,8 @@ impl<M: BakedModel> EventQueues<M> {
     }
 
     /// Removes a character.
-    pub(crate) fn stop(&mut self, slot: Slot, time: Timestamp) {
-        let clips = &M::MODEL.meta.clips;
+    pub(crate) fn stop(&mut self, meta: &Metadata, slot: Slot, time: Timestamp) {
+        let clips = meta.clips();
         self.clips.stop(clips, slot, time);
         layer_slots(slot).for_each(|(_, number)| self.layers.stop(clips, number, time));
     }
@@ -109,11 +110,12 @@ fn layer_slots(slot: Slot) -> impl Iterator<Item = (usize, Slot)> {
 pub(crate) fn fire<M: BakedModel>(
     mut commands: Commands,
     mut queues: ResMut<EventQueues<M>>,
+    bake: Res<Bake<M>>,
     time: Res<Time<Virtual>>,
     characters: Query<(), With<Character<M>>>,
 ) {
     let queues = queues.bypass_change_detection();
-    let (clips, now) = (&M::MODEL.meta.clips, Timestamp::from_secs(time.elapsed_secs_f64()));
+    let (clips, now) = (bake.meta().clips(), Timestamp::from_secs(time.elapsed_secs_f64()));
     let of_clips = queues.clips.drain(clips, now).map(|fired| (fired.time, fired.instance, None, fired.kind));
     let of_layers = queues.layers.drain(clips, now).map(|fired| {
         let (entity, layer) = fired.instance;
@@ -155,6 +157,7 @@ mod tests {
     fn app() -> App {
         let mut app = App::new();
         app.init_resource::<Outbox<Soldier>>().init_resource::<EventQueues<Soldier>>();
+        app.init_resource::<Bake<Soldier>>();
         app.init_resource::<Time<Virtual>>().init_resource::<Got>();
         app.add_systems(PreUpdate, fire::<Soldier>).add_systems(PostUpdate, collect::<Soldier>);
         app.add_observer(|fired: On<EventFired<Soldier>>, mut got: ResMut<Got>| {

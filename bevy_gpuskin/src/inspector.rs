@@ -1,8 +1,9 @@
 //! Values of a character for inspectors, which read and write components through [`Reflect`].
 
 use bevy::prelude::*;
-use gpuskin_rt::{BakedModel, Clip, ModelVariant, Time as Timestamp, Transition};
+use gpuskin_rt::{BakedModel, Clip, Metadata, ModelVariant, Time as Timestamp, Transition};
 
+use crate::bake::Bake;
 use crate::character::Character;
 
 /// Values of a [`Character`] for inspectors and consoles: [`Reflect`] reads what it plays, and fields that are written command it.
@@ -45,16 +46,17 @@ const CROSSFADE: f32 = 0.2;
 
 /// Gives the commands of fields that were written, then shows what the characters play.
 pub(crate) fn inspect<M: BakedModel>(
+    bake: Res<Bake<M>>,
     time: Res<Time<Virtual>>,
     mut inspected: Query<(&mut Character<M>, &mut CharacterInspector)>,
 ) {
     let now = Timestamp::from_secs(time.elapsed_secs_f64());
     for (mut character, mut inspector) in &mut inspected {
         let is_written = inspector.is_changed() && !inspector.is_added();
-        let mut playing = shown(character.bypass_change_detection(), now);
+        let mut playing = shown(character.bypass_change_detection(), bake.meta(), now);
         if is_written && *inspector != playing {
             command(&mut character, &inspector, &playing);
-            playing = shown(character.bypass_change_detection(), now);
+            playing = shown(character.bypass_change_detection(), bake.meta(), now);
         }
         // A change here is no command.
         let inspector = inspector.bypass_change_detection();
@@ -97,9 +99,8 @@ fn unknown<M: BakedModel>(what: &str, name: &str, names: impl Iterator<Item = im
 }
 
 /// Returns what a character plays after its commands so far.
-fn shown<M: BakedModel>(character: &mut Character<M>, now: Timestamp) -> CharacterInspector {
-    let meta = &M::MODEL.meta;
-    let mut record = character.play_until(now).record;
+fn shown<M: BakedModel>(character: &mut Character<M>, meta: &Metadata, now: Timestamp) -> CharacterInspector {
+    let mut record = character.play_until(meta, now).record;
     let paused = record.is_paused();
     // A pause hides the speed.
     record.set_paused(false, now);
@@ -125,7 +126,7 @@ mod tests {
 
     fn app() -> App {
         let mut app = App::new();
-        app.init_resource::<Outbox<Guard>>().init_resource::<Time<Virtual>>();
+        app.init_resource::<Outbox<Guard>>().init_resource::<Bake<Guard>>().init_resource::<Time<Virtual>>();
         app.register_type::<CharacterInspector>().add_systems(Update, inspect::<Guard>);
         app
     }

@@ -4,6 +4,9 @@
 #[doc = include_str!("../../docs/guide/src/bevy.md")]
 mod guide {}
 
+#[cfg(feature = "assets")]
+mod assets;
+mod bake;
 mod character;
 mod collect;
 mod crowd;
@@ -18,6 +21,8 @@ mod plugin;
 mod render;
 mod sockets;
 
+#[cfg(feature = "assets")]
+pub use assets::{CharacterBake, CharacterModel};
 pub use character::Character;
 pub use crowd::CharacterCrowd;
 pub use events::{ClipFinished, EventFired};

@@ -4,8 +4,9 @@ use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::math::{Affine3A, Mat4};
 use bevy::prelude::*;
-use gpuskin_rt::{BakedModel, Bone, BoneInfo, Time as Timestamp};
+use gpuskin_rt::{BakedModel, Bone, BoneInfo, Metadata, Time as Timestamp};
 
+use crate::bake::Bake;
 use crate::character::{Character, State};
 use crate::collect::instance_transform;
 use crate::outbox::Outbox;
@@ -99,9 +100,15 @@ impl<M: BakedModel> LiveBones<M> {
     }
 
     /// Writes the pose of a character at `place` into `pose`.
-    fn evaluate(&mut self, place: &GlobalTransform, places: &Query<&GlobalTransform>, pose: &mut Vec<[[f32; 4]; 3]>) {
+    fn evaluate(
+        &mut self,
+        meta: &Metadata,
+        place: &GlobalTransform,
+        places: &Query<&GlobalTransform>,
+        pose: &mut Vec<[[f32; 4]; 3]>,
+    ) {
         if self.sources.is_empty() {
-            self.sources = self.make_sources();
+            self.sources = self.make_sources(meta);
         }
         // The transform that the renderer draws, also if the scale is not uniform.
         let gpuskin_rt::Transform { translation, rotation, scale } = instance_transform(place.compute_transform());
@@ -125,8 +132,7 @@ impl<M: BakedModel> LiveBones<M> {
         pose.extend(self.sources.iter().map(of_bone));
     }
 
-    fn make_sources(&self) -> Vec<Option<(usize, Affine3A)>> {
-        let meta = &M::MODEL.meta;
+    fn make_sources(&self, meta: &Metadata) -> Vec<Option<(usize, Affine3A)>> {
         let bones = meta.bones();
         let source = |bone: usize| {
             let ancestors = std::iter::successors(Some(bone), |bone| bones[*bone].parent.map(|parent| parent as usize));
@@ -176,6 +182,7 @@ fn rows(affine: Affine3A) -> [[f32; 4]; 3] {
 /// Collects the poses of characters with live bones, after transforms are propagated and characters have their slots.
 pub(crate) fn collect_live<M: BakedModel>(
     mut outbox: ResMut<Outbox<M>>,
+    bake: Res<Bake<M>>,
     time: Res<Time<Virtual>>,
     mut characters: Query<(&mut Character<M>, &mut LiveBones<M>, &GlobalTransform)>,
     places: Query<&GlobalTransform>,
@@ -186,7 +193,10 @@ pub(crate) fn collect_live<M: BakedModel>(
     for (mut character, mut live, place) in &mut characters {
         let (character, live) = (character.bypass_change_detection(), live.bypass_change_detection());
         let State::Spawned(slot, group) = character.state else { continue };
-        live.evaluate(place, &places, &mut pose);
+        if outbox.current.model.is_some() {
+            live.sources.clear();
+        }
+        live.evaluate(bake.meta(), place, &places, &mut pose);
         // The instance of another group has no pose yet.
         let is_known = character.live == Some(group);
         // As bits, because a NaN differs from itself.
@@ -195,7 +205,7 @@ pub(crate) fn collect_live<M: BakedModel>(
         }
         let fade = character.live.is_none().then_some(live.fade);
         if let Some(fade) = fade {
-            character.start_live_bones(fade, now);
+            character.start_live_bones(fade, bake.meta(), now);
         }
         character.live = Some(group);
         live.pose.clone_from(&pose);
@@ -214,7 +224,7 @@ mod tests {
 
     fn app() -> App {
         let mut app = App::new();
-        app.init_resource::<Outbox<Soldier>>().init_resource::<Time<Virtual>>();
+        app.init_resource::<Outbox<Soldier>>().init_resource::<Bake<Soldier>>().init_resource::<Time<Virtual>>();
         app.add_systems(Update, (collect::<Soldier>, collect_live::<Soldier>, finish::<Soldier>).chain());
         app
     }
@@ -280,7 +290,7 @@ mod tests {
         let entity = Entity::PLACEHOLDER;
         let bone = bones::SOLDIER_HEAD;
         let [bodies, skeleton] = [LiveBones::bodies, LiveBones::skeleton].map(|make: fn(_) -> LiveBones<Soldier>| {
-            make(vec![(bone, entity)]).make_sources()[usize::from(bone.index())].unwrap().1
+            make(vec![(bone, entity)]).make_sources(&Soldier::MODEL.meta)[usize::from(bone.index())].unwrap().1
         });
         let scale = bind_scale(Soldier::MODEL.meta.bones()[usize::from(bone.index())].bind);
         assert!(skeleton.abs_diff_eq(Affine3A::IDENTITY, 1e-5));

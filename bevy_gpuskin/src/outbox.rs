@@ -2,7 +2,9 @@
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
-use gpuskin_rt::{Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Mask, ModelVariant, Part, Transition};
+use gpuskin_rt::{
+    Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Mask, Model, ModelVariant, Part, Transition,
+};
 
 /// Number of a character within its model, by which the renderer finds its instance.
 pub(crate) type Slot = u32;
@@ -64,6 +66,8 @@ pub(crate) enum CrowdChange<M> {
 pub(crate) struct Batch<M> {
     /// Time of the frame, seconds.
     pub(crate) time: f64,
+    /// Later bake that replaces the model.
+    pub(crate) model: Option<&'static Model>,
     /// New groups.
     pub(crate) groups: Vec<Group>,
     /// Before the spawns, which may use the slots again.
@@ -88,6 +92,7 @@ impl<M> Default for Batch<M> {
     fn default() -> Self {
         Self {
             time: 0.0,
+            model: None,
             groups: Vec::new(),
             despawned: Vec::new(),
             spawned: Vec::new(),
@@ -107,8 +112,9 @@ impl<M> Batch<M> {
     fn is_empty(&self) -> bool {
         let Self { time: _, groups: _, despawned, spawned, regrouped, moved, transforms: _, shown, commands, .. } =
             self;
-        let Self { live, live_poses: _, crowds, .. } = self;
-        despawned.is_empty()
+        let Self { model, live, live_poses: _, crowds, .. } = self;
+        model.is_none()
+            && despawned.is_empty()
             && spawned.is_empty()
             && regrouped.is_empty()
             && moved.is_empty()

@@ -10,6 +10,7 @@ use gpuskin_rt::{
     Appearance, BakedModel, InstancePose, InstanceRecord, LayerSet, PosedInstance, Ray, RayCaster, Time as Timestamp,
 };
 
+use crate::bake::Bake;
 use crate::character::Character;
 use crate::collect::instance_transform;
 use crate::live::LiveBones;
@@ -50,6 +51,7 @@ struct Reached<'a> {
 
 /// Casts the rays of all pointers on the characters as they were drawn last.
 fn pick<M: BakedModel>(
+    bake: Res<Bake<M>>,
     time: Res<Time<Virtual>>,
     rays: Res<RayMap>,
     cameras: Query<(&Camera, Option<&RenderLayers>)>,
@@ -57,11 +59,14 @@ fn pick<M: BakedModel>(
     mut mesh: Local<Mesh<M>>,
     mut hits: MessageWriter<PointerHits>,
 ) {
+    if bake.is_changed() {
+        *mesh = Mesh::Unread;
+    }
     if rays.map.is_empty() || characters.is_empty() {
         return;
     }
     if matches!(*mesh, Mesh::Unread) {
-        *mesh = match RayCaster::<M>::new() {
+        *mesh = match RayCaster::<M>::reloaded(bake.model()) {
             Ok(caster) => Mesh::Read(Box::new(caster)),
             Err(error) => {
                 error!("pointers do not hit the characters of the model {}: {error}", M::MODEL.meta.name);
@@ -71,7 +76,7 @@ fn pick<M: BakedModel>(
     }
     let Mesh::Read(caster) = &*mesh else { return };
     let drawn = Timestamp::from_secs((time.elapsed() - time.delta()).as_secs_f64());
-    let sphere = Sphere::around(&M::MODEL.meta.bounds);
+    let sphere = Sphere::around(&bake.meta().bounds);
     let default = const { &RenderLayers::layer(0) };
     let mut posed: EntityHashMap<PosedInstance<'_, M>> = EntityHashMap::default();
     for (id, ray) in rays.iter() {
@@ -191,6 +196,7 @@ mod tests {
     fn app(rays: &[Ray3d]) -> App {
         let mut app = App::new();
         app.init_resource::<Outbox<Soldier>>().init_resource::<Time<Virtual>>().init_resource::<Hits>();
+        app.init_resource::<Bake<Soldier>>();
         app.add_message::<PointerHits>();
         let camera = app.world_mut().spawn(Camera::default()).id();
         let map = (0..).zip(rays).map(|(i, ray)| (RayId::new(camera, PointerId::Touch(i)), *ray));

@@ -1,6 +1,6 @@
 //! Clip and layers of a character in the main world, for events and sockets.
 
-use gpuskin_rt::{Appearance, BakedModel, InstancePose, InstanceRecord, LayerSet, LiveBones, Repeat, Time};
+use gpuskin_rt::{Appearance, BakedModel, InstancePose, InstanceRecord, LayerSet, LiveBones, Metadata, Repeat, Time};
 
 use crate::outbox::{Command, LayerStart};
 
@@ -15,8 +15,7 @@ pub(crate) struct Playing {
 
 impl Playing {
     /// Applies a command at the time of the frame. Returns whether the clip and the layers have changed.
-    pub(crate) fn apply<M: BakedModel>(&mut self, command: &Command<M>, time: Time) -> bool {
-        let meta = &M::MODEL.meta;
+    pub(crate) fn apply<M: BakedModel>(&mut self, command: &Command<M>, meta: &Metadata, time: Time) -> bool {
         match command {
             Command::Play(clip, transition) => self.record.play_clip(meta, *clip, *transition, time),
             Command::Speed(speed) => self.record.set_speed(meta, *speed, time),
@@ -27,7 +26,7 @@ impl Playing {
                     layers.set_paused(*paused, time);
                 }
             }
-            Command::Layer(start) => self.start_layer(start, time),
+            Command::Layer(start) => self.start_layer(start, meta, time),
             Command::LayerWeight(layer, weight, seconds) => {
                 if let Some(layers) = self.layers.as_mut().filter(|_| *layer < LayerSet::LAYERS) {
                     layers.set_weight(*layer, *weight, *seconds, time);
@@ -49,7 +48,7 @@ impl Playing {
         true
     }
 
-    fn start_layer<M: BakedModel>(&mut self, start: &LayerStart<M>, time: Time) {
+    fn start_layer<M: BakedModel>(&mut self, start: &LayerStart<M>, meta: &Metadata, time: Time) {
         let LayerStart { layer, clip, mask, transition, weight, once } = start;
         // The renderer reports it.
         if *layer >= LayerSet::LAYERS {
@@ -59,10 +58,10 @@ impl Playing {
         let mask = mask.map(gpuskin_rt::Mask::index);
         if *once {
             let transition = transition.repeat(Repeat::Once);
-            let next = transition.playback(&M::MODEL.meta, *clip, time);
+            let next = transition.playback(meta, *clip, time);
             set.play_once(*layer, &next, mask, &transition, *weight, time);
         } else {
-            let next = transition.playback(&M::MODEL.meta, *clip, time);
+            let next = transition.playback(meta, *clip, time);
             set.play(*layer, &next, mask, transition, *weight, time);
         }
         set.set_paused(self.record.is_paused(), time);

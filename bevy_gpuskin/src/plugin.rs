@@ -7,6 +7,7 @@ use bevy::prelude::*;
 use bevy::transform::TransformSystems;
 use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 
+use crate::bake::Bake;
 use crate::collect::{collect, finish, mark_regrouped};
 use crate::crowd::collect_crowds;
 use crate::events::{EventQueues, fire};
@@ -68,6 +69,8 @@ pub struct CharacterPlugin<M> {
     pub events: bool,
     #[cfg(feature = "picking")]
     picking: bool,
+    #[cfg(feature = "assets")]
+    asset: Option<bevy::asset::AssetPath<'static>>,
     surface: Option<SurfaceCode>,
     attachments: Vec<(&'static Model, Attachment<M>)>,
     model: PhantomData<fn() -> M>,
@@ -88,6 +91,8 @@ impl<M> CharacterPlugin<M> {
             events: false,
             #[cfg(feature = "picking")]
             picking: false,
+            #[cfg(feature = "assets")]
+            asset: None,
             surface: None,
             attachments: Vec::new(),
             model: PhantomData,
@@ -201,6 +206,33 @@ impl<M> CharacterPlugin<M> {
         self
     }
 
+    /// Draws bakes that Bevy's [`AssetServer`] loads, in place of the program's: a new bake shows while the game runs. Needs the
+    /// feature `assets`.
+    ///
+    /// `path`: the generated module of a bake, `gpuskin.rs`, in the game's asset folder. The files of the models are in `gpuskin/` beside
+    /// it, as `gpuskin bake --out assets/baked` writes them. Until the asset is loaded, the bake of the program is drawn.
+    ///
+    /// With Bevy's feature `file_watcher`, each later bake replaces the model. Characters play on by the names of their clips; sockets,
+    /// events and picking follow the new bake. A clip keeps its speed in cycles per second until it is played again. The constants of the
+    /// program stay valid: a bake that lacks their clips, bones, events or parts, or has them in another order, is refused. A bake that is
+    /// refused or cannot be loaded is logged, and the earlier one stays. Attachments keep the bake of the program. Each reload keeps
+    /// the memory of the earlier bake until the program ends.
+    ///
+    /// ```no_run
+    /// use bevy::prelude::*;
+    /// use bevy_gpuskin::CharacterPlugin;
+    /// use bevy_gpuskin_sample_models::models;
+    ///
+    /// App::new()
+    ///     .add_plugins((DefaultPlugins, CharacterPlugin::<models::Soldier>::default().with_asset("baked/gpuskin.rs")))
+    ///     .run();
+    /// ```
+    #[cfg(feature = "assets")]
+    pub fn with_asset(mut self, path: impl Into<bevy::asset::AssetPath<'static>>) -> Self {
+        self.asset = Some(path.into());
+        self
+    }
+
     /// Attaches a prop to a bone of every character: a sword for each soldier. The GPU draws it with the character, without an entity.
     ///
     /// Attachments have numbers, from 0 in the order in which they are attached, for
@@ -231,7 +263,7 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         }
         let live = collect_live::<M>.run_if(any_with_component::<LiveBones<M>>);
         let collects = (mark_regrouped::<M>, collect_crowds::<M>, collect::<M>, live, finish::<M>).chain();
-        app.init_resource::<Outbox<M>>().add_systems(
+        app.init_resource::<Outbox<M>>().init_resource::<Bake<M>>().add_systems(
             PostUpdate,
             (
                 inspect::<M>.before(CharacterSystems::Sockets),
@@ -242,6 +274,10 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         app.register_type::<Socket<M>>().register_type::<CharacterInspector>();
         if self.events {
             app.init_resource::<EventQueues<M>>().add_systems(PreUpdate, fire::<M>.in_set(CharacterSystems::Events));
+        }
+        #[cfg(feature = "assets")]
+        if let Some(path) = &self.asset {
+            crate::assets::build::<M>(app, path);
         }
         #[cfg(feature = "picking")]
         if self.picking {

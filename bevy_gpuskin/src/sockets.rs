@@ -8,6 +8,7 @@ use bevy::reflect::TypePath;
 use bevy::reflect::utility::GenericTypePathCell;
 use gpuskin_rt::{BakedModel, Bone, Sockets, Time as Timestamp};
 
+use crate::bake::Bake;
 use crate::character::Character;
 use crate::live::{LiveBones, bind_scale};
 
@@ -82,16 +83,20 @@ pub(crate) enum Bones<M: BakedModel> {
 
 /// Moves the sockets of a model to their bones.
 pub(crate) fn follow<M: BakedModel>(
+    bake: Res<Bake<M>>,
     time: Res<Time<Virtual>>,
     mut sockets: Query<(Entity, &Socket<M>, Option<&ChildOf>, &mut Transform)>,
     mut characters: Query<(&mut Character<M>, Option<&LiveBones<M>>)>,
     mut bones: Local<Bones<M>>,
 ) {
+    if bake.is_changed() {
+        *bones = Bones::Unread;
+    }
     if sockets.is_empty() {
         return;
     }
     if matches!(*bones, Bones::Unread) {
-        *bones = match Sockets::<M>::new() {
+        *bones = match Sockets::<M>::reloaded(bake.model()) {
             Ok(sockets) => Bones::Read(sockets),
             Err(error) => {
                 error!("sockets do not follow their bones: {error}");
@@ -108,11 +113,11 @@ pub(crate) fn follow<M: BakedModel>(
             continue;
         };
         // A copy of the playback is no change of the character.
-        let playing = character.bypass_change_detection().play_until(now);
+        let playing = character.bypass_change_detection().play_until(bake.meta(), now);
         let pose = playing.pose();
         let pose = live.and_then(LiveBones::pose).map_or(pose, |live| pose.with_live_bones(live));
         let Some(in_model) = bones.in_model(socket.bone(), pose, now) else { continue };
-        let Some(bone) = M::MODEL.meta.bones().get(usize::from(socket.bone)) else { continue };
+        let Some(bone) = bake.meta().bones().get(usize::from(socket.bone)) else { continue };
         transform.set_if_neq(relative_to_bind(in_model.rows.map(|row| row.to_array()), bone.bind));
     }
 }

@@ -108,6 +108,20 @@ impl<M: BakedModel> Sockets<'static, M> {
     }
 }
 
+impl<'m, M: BakedModel> Sockets<'m, M> {
+    /// Opens the bones of a later bake of the model, loaded at run time, as [`Crowd::reloaded`](crate::Crowd::reloaded) draws
+    /// it.
+    ///
+    /// # Errors
+    /// If the loaded model lacks clips, bones, events or parts that the program's constants name; or as [`Sockets::new`].
+    pub fn reloaded(model: &'m Model) -> Result<Self, SocketError> {
+        let built = &M::MODEL.meta;
+        let differs = |_| SocketError::Model { model: built.name.to_string() };
+        model.meta.check_constants(built).map_err(differs)?;
+        Self::of(model)
+    }
+}
+
 impl<'m> Sockets<'m, Dynamic> {
     /// Opens the bones of a model that is known only at run time.
     ///

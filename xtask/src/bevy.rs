@@ -57,7 +57,7 @@ pub(crate) fn install() -> Result<(), Failure> {
 /// Runs format, clippy, the tests and the documentation of the crate.
 pub(crate) fn test() -> Result<(), Failure> {
     run(cargo(&["fmt", "--all", "--check"]))?;
-    let all = ["--locked", "--workspace", "--features", "bevy_gpuskin/picking"];
+    let all = ["--locked", "--workspace", "--features", "bevy_gpuskin/picking,bevy_gpuskin/assets"];
     run(cargo(&[&["clippy"], &all[..], &["--all-targets", "--", "-D", "warnings"]].concat()))?;
     run(cargo(&[&["test"], &all[..], &["--no-fail-fast"]].concat()))
 }

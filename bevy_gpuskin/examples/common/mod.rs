@@ -67,7 +67,9 @@ pub fn plugins(output: &Output) -> PluginGroupBuilder {
         ..default()
     });
     if is_window {
-        return plugins;
+        // In a web page, the canvas has the size of the page.
+        let window = Window { fit_canvas_to_parent: true, ..default() };
+        return plugins.set(WindowPlugin { primary_window: Some(window), ..default() });
     }
     let window = WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() };
     let plugins = plugins.set(window);

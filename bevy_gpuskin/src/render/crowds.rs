@@ -127,7 +127,7 @@ impl<M: BakedModel> AnyCrowd for Crowd<M> {
     }
 
     fn center(&self) -> Option<Vec3> {
-        let bounds = &M::MODEL.meta.bounds;
+        let bounds = &self.meta().bounds;
         let middle = 0.5 * (Vec3::from(bounds.min) + Vec3::from(bounds.max));
         let samples = self.len().min(CENTER_SAMPLES);
         let place = |i: usize| {
@@ -181,6 +181,16 @@ pub(super) struct Gpu<'a> {
     pub(super) cache: &'a PipelineCache,
 }
 
+/// Models and code that the crowds of a model draw.
+#[derive(Debug)]
+pub(super) struct Looks<M: 'static> {
+    /// Bake of the model.
+    pub(super) model: &'static Model,
+    pub(super) props: Vec<(&'static Model, Attachment<M>)>,
+    /// Function of the game that changes surfaces.
+    pub(super) surface: Option<SurfaceCode>,
+}
+
 /// A crowd of a known model.
 #[derive(Debug)]
 pub(super) struct MadeCrowd<M> {
@@ -195,19 +205,35 @@ impl CharacterRenderer {
         &mut self,
         gpu: Gpu<'_>,
         descriptor: CrowdDescriptor,
-        (props, surface): (&[(&'static Model, Attachment<M>)], Option<SurfaceCode>),
+        looks: &Looks<M>,
         (group, owner): (Group, Option<Entity>),
     ) -> Result<MadeCrowd<M>, Error> {
-        let crowd = Crowd::<M>::new(&mut self.renderer, descriptor)?;
-        let mut meshes = vec![self.mesh(gpu, M::MODEL, crowd.variant(), None, surface)?];
+        let (made, meshes) = self.build(gpu, descriptor, looks)?;
+        let (crowd, surface) = (Box::new(made.crowd.clone()), looks.surface);
+        self.crowds.push(DrawnCrowd { crowd, meshes, surface, group, visible: true, owner });
+        Ok(made)
+    }
+
+    /// Makes a crowd without drawing it.
+    pub(super) fn build<M: BakedModel>(
+        &mut self,
+        gpu: Gpu<'_>,
+        descriptor: CrowdDescriptor,
+        looks: &Looks<M>,
+    ) -> Result<(MadeCrowd<M>, Vec<DrawnMesh>), Error> {
+        let Looks { model, props, surface } = looks;
+        let crowd = match core::ptr::eq(*model, M::MODEL) {
+            true => Crowd::<M>::new(&mut self.renderer, descriptor)?,
+            false => Crowd::<M>::reloaded(&mut self.renderer, model, descriptor)?,
+        };
+        let mut meshes = vec![self.mesh(gpu, model, crowd.variant(), None, *surface)?];
         let mut attachments = Vec::new();
         for (prop, attachment) in props {
             let id = crowd.attach(&mut self.renderer, prop, *attachment)?;
-            meshes.push(self.mesh(gpu, prop, crowd.attachment_variant(id)?, Some(id), surface)?);
+            meshes.push(self.mesh(gpu, prop, crowd.attachment_variant(id)?, Some(id), *surface)?);
             attachments.push(id);
         }
-        self.crowds.push(DrawnCrowd { crowd: Box::new(crowd.clone()), meshes, surface, group, visible: true, owner });
-        Ok(MadeCrowd { crowd, attachments })
+        Ok((MadeCrowd { crowd, attachments }, meshes))
     }
 
     fn mesh(

@@ -7,28 +7,36 @@ use bevy::render::render_resource::PipelineCache;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Error, InstanceId, LiveBones, Model};
 
-use super::crowds::{CharacterRenderer, Gpu, MadeCrowd};
+use super::crowds::{CharacterRenderer, Gpu, Looks, MadeCrowd};
 use super::shader::SurfaceCode;
 use crate::outbox::{Batch, Command, CrowdChange, Group, GroupIndex, LayerStart, Outbox, Slot};
 
 /// Batches of a model that are not applied yet, and its crowds.
 #[derive(Resource)]
 pub(crate) struct Inbox<M: 'static> {
-    descriptor: CrowdDescriptor,
-    props: Vec<(&'static Model, Attachment<M>)>,
-    surface: Option<SurfaceCode>,
+    pub(super) descriptor: CrowdDescriptor,
+    pub(super) looks: Looks<M>,
     batches: Vec<Batch<M>>,
     /// By the index of the group; `None` before its first character, and if it could not be made.
-    crowds: Vec<(Group, Option<MadeCrowd<M>>)>,
+    pub(super) crowds: Vec<(Group, Option<MadeCrowd<M>>)>,
     /// Group and instance by slot.
-    instances: Vec<Option<(GroupIndex, InstanceId)>>,
+    pub(super) instances: Vec<Option<(GroupIndex, InstanceId)>>,
     /// Crowds that are entities.
-    entities: EntityHashMap<(MadeCrowd<M>, Vec<InstanceId>)>,
+    pub(super) entities: EntityHashMap<EntityCrowd<M>>,
     /// Whether a crowd could not be made; said once.
     failed: bool,
 }
 
-impl<M> Inbox<M> {
+/// A crowd that is an entity.
+#[derive(Debug)]
+pub(super) struct EntityCrowd<M> {
+    pub(super) made: MadeCrowd<M>,
+    /// Instances by their numbers.
+    pub(super) ids: Vec<InstanceId>,
+    pub(super) descriptor: CrowdDescriptor,
+}
+
+impl<M: BakedModel> Inbox<M> {
     pub(crate) fn new(
         descriptor: &CrowdDescriptor,
         props: &[(&'static Model, Attachment<M>)],
@@ -36,8 +44,7 @@ impl<M> Inbox<M> {
     ) -> Self {
         Self {
             descriptor: descriptor.clone(),
-            props: props.to_vec(),
-            surface,
+            looks: Looks { model: M::MODEL, props: props.to_vec(), surface },
             batches: Vec::new(),
             crowds: Vec::new(),
             instances: Vec::new(),
@@ -81,8 +88,11 @@ fn log<M: BakedModel, T>(result: Result<T, impl Into<Error>>) {
 impl<M: BakedModel> Inbox<M> {
     fn apply(&mut self, renderer: &mut CharacterRenderer, gpu: Gpu<'_>, batch: Batch<M>) {
         let Batch { groups, despawned, spawned, regrouped, moved, transforms, shown, commands, .. } = batch;
-        let Batch { time: _, live, live_poses, crowds, .. } = batch;
+        let Batch { time: _, model, live, live_poses, crowds, .. } = batch;
         self.crowds.extend(groups.into_iter().map(|group| (group, None)));
+        if let Some(model) = model {
+            log::<M, _>(self.reload(renderer, gpu, model));
+        }
         for slot in despawned {
             if let Some((group, id)) = self.instances.get_mut(slot as usize).and_then(Option::take)
                 && let Some(made) = self.made(group)
@@ -142,7 +152,7 @@ impl<M: BakedModel> Inbox<M> {
         if self.failed {
             return;
         }
-        match renderer.make(gpu, self.descriptor.clone(), (&self.props, self.surface), (group.clone(), None)) {
+        match renderer.make(gpu, self.descriptor.clone(), &self.looks, (group.clone(), None)) {
             Ok(crowd) => *made = Some(crowd),
             Err(error) => {
                 error!("characters of the model {} are not drawn: {error}", M::MODEL.meta.name);
@@ -155,7 +165,7 @@ impl<M: BakedModel> Inbox<M> {
     fn regroup(&mut self, slot: Slot, group: GroupIndex) -> Result<(), Error> {
         let (Some((from, id)), Some(to)) = (self.get(slot), self.made(group)) else { return Ok(()) };
         let (Some(record), Some(appearance)) = (from.crowd.get(id), from.crowd.appearance(id)) else { return Ok(()) };
-        let new = to.crowd.spawn_record(record, appearance)?;
+        let new = to.crowd.adopt(record, appearance)?;
         let carried = from.crowd.layers(id).map_or(Ok(()), |layers| to.crowd.set_layers(new, &layers));
         from.crowd.despawn(id)?;
         self.set(slot, group, new);
@@ -181,7 +191,7 @@ impl<M: BakedModel> Inbox<M> {
 
     /// Sets live bones: one call per run of characters of a group whose bones only move.
     fn pose(&self, live: &[(Slot, Option<f32>)], poses: &[[[f32; 4]; 3]]) {
-        let bones = M::MODEL.meta.bones().len();
+        let bones = self.looks.model.meta.bones().len();
         let pose = |at: usize, count: usize| LiveBones::Model(&poses[at * bones..(at + count) * bones]);
         let instance = |at: usize| {
             let (slot, fade) = *live.get(at)?;
@@ -223,12 +233,11 @@ impl<M: BakedModel> Inbox<M> {
             self.entities.remove(&entity);
             return Ok(());
         };
-        let (made, ids) = match self.entities.entry(entity) {
+        let EntityCrowd { made, ids, .. } = match self.entities.entry(entity) {
             bevy::platform::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             bevy::platform::collections::hash_map::Entry::Vacant(entry) => {
-                let made =
-                    renderer.make(gpu, descriptor, (&self.props, self.surface), (group.clone(), Some(entity)))?;
-                entry.insert((made, Vec::new()))
+                let made = renderer.make(gpu, descriptor.clone(), &self.looks, (group.clone(), Some(entity)))?;
+                entry.insert(EntityCrowd { made, ids: Vec::new(), descriptor })
             }
         };
         for drawn in renderer.crowds.iter_mut().filter(|drawn| is_owned(drawn.owner)) {

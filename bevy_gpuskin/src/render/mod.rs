@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `crowds` | the renderer and its crowds |
 //! | `inbox` | applies the batches of the main world to crowds |
+//! | `reload` | replaces the crowds of a model by those of a later bake |
 //! | `view_draws` | views of gpuskin, and pipelines of each |
 //! | `views` | gives each camera and shadow map a view of gpuskin, and queues its phase item |
 //! | `draw` | draws crowds in a phase |
@@ -16,6 +17,7 @@ mod draw;
 mod inbox;
 mod material;
 mod pipelines;
+mod reload;
 mod shader;
 mod view_draws;
 mod views;

@@ -8,6 +8,8 @@ mod motion;
 #[cfg(feature = "picking")]
 mod picking;
 mod regroup;
+#[cfg(feature = "assets")]
+mod reload;
 mod surface;
 mod tint_masks;
 mod variants;

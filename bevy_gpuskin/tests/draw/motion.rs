@@ -1,6 +1,6 @@
 //! Motion vectors, against those that Bevy makes of meshes in the poses of the CPU reference.
 
-use bevy::camera::visibility::NoFrustumCulling;
+use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::core_pipeline::prepass::{MotionVectorPrepass, ViewPrepassTextures};
 use bevy::mesh::morph::{MeshMorphWeights, MorphAttributes};
 use bevy::prelude::*;
@@ -189,6 +189,10 @@ fn motion_vectors_are_those_of_meshes_that_move_so() {
     for step in [1, 2] {
         for (i, soldier) in soldiers.iter().enumerate() {
             app.world_mut().get_mut::<Transform>(*soldier).unwrap().set_if_neq(place(i, step));
+            // In the frame in which it moves, a character may change the crowd that draws it.
+            if (i % 3, step) == (0, 2) {
+                app.world_mut().entity_mut(*soldier).insert(RenderLayers::from_layers(&[0, 5]));
+            }
         }
         match step {
             1 => app.update(),

@@ -57,6 +57,20 @@ impl Metadata {
         self.encoding
     }
 
+    /// Checks that constants of an earlier bake are valid for this one: `built` is the metadata that the program contains.
+    ///
+    /// # Errors
+    /// If this bake lacks clips, bones, events or parts that the constants name, or has them in another order.
+    #[doc(hidden)]
+    pub fn check_constants(&self, built: &Self) -> Result<(), &'static str> {
+        let clips = self.clips.iter().map(|c| &c.name).take(built.clips.len()).eq(built.clips.iter().map(|c| &c.name));
+        let bones = self.bones.iter().map(|b| &b.name).take(built.bones.len()).eq(built.bones.iter().map(|b| &b.name));
+        match clips && bones && self.events == built.events && self.parts == built.parts {
+            true => Ok(()),
+            false => Err("clips, bones, events or parts differ from those that the program was built for"),
+        }
+    }
+
     /// Returns the clips: those of the manifest in its order, then the others in the order of the file.
     pub fn clips(&self) -> &[ClipInfo] {
         &self.clips

@@ -89,15 +89,9 @@ impl<M: BakedModel> Crowd<M> {
     /// If the loaded model lacks clips, bones, events or parts that the program's constants name,
     /// or if the device cannot hold it.
     pub fn reloaded(renderer: &mut CrowdRenderer, model: &Model, descriptor: CrowdDescriptor) -> Result<Self, Error> {
-        let (built, read) = (&M::MODEL.meta, &model.meta);
-        let clips = read.clips.iter().map(|c| &c.name).take(built.clips.len()).eq(built.clips.iter().map(|c| &c.name));
-        let bones = read.bones.iter().map(|b| &b.name).take(built.bones.len()).eq(built.bones.iter().map(|b| &b.name));
-        if !(clips && bones && read.events == built.events && read.parts == built.parts) {
-            let reason = "clips, bones, events or parts differ from those that the program was built for";
-            return Err(Error::model(&built.name, reason));
-        }
+        model.meta.check_constants(&M::MODEL.meta).map_err(|reason| Error::model(&M::MODEL.meta.name, reason))?;
         let core = renderer.crowd(model, &descriptor)?;
-        Ok(Self { core, meta: Meta::Read(Arc::new(read.clone())), model: PhantomData })
+        Ok(Self { core, meta: Meta::Read(Arc::new(model.meta.clone())), model: PhantomData })
     }
 }
 

@@ -345,6 +345,13 @@ impl Instances {
         }
     }
 
+    /// Lets a new instance move from its place, in which another crowd drew it in the last frame.
+    pub(crate) fn adopt(&mut self, id: InstanceId) {
+        if let (Some(index), Some(previous)) = (self.index(id), &mut self.previous) {
+            previous.adopt(index, id);
+        }
+    }
+
     /// Changes the appearance of an instance.
     pub(crate) fn change_appearance(
         &mut self,

@@ -167,7 +167,7 @@ impl<M> Crowd<M> {
     }
 
     /// Replaces the layers of an instance by those that [`Crowd::layers`] returned for an instance of the same model: with
-    /// [`Crowd::get`] and [`Crowd::spawn_record`], an instance goes on in another crowd of the same renderer.
+    /// [`Crowd::get`] and [`Crowd::adopt`], an instance goes on in another crowd of the same renderer.
     ///
     /// Live bones keep their weight, and its fade. The poses of live bones are not part of the layers: until
     /// [`Crowd::update_live_bones`], the bones play the clip.

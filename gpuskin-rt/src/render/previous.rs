@@ -61,6 +61,14 @@ impl PreviousTransforms {
         self.placed.push(id);
     }
 
+    /// Notes that another crowd drew a new instance in its place in the last frame: if it moves before the next one, it has moved
+    /// from there.
+    pub(super) fn adopt(&mut self, index: usize, id: InstanceId) {
+        self.placed.retain(|placed| *placed != id);
+        self.decided[index] = false;
+        self.changed.mark(index);
+    }
+
     /// Lets instances rest that have not moved again. Returns all places, and the changes since the
     /// last call; instances that move from now on belong to the next frame. `index` returns the index of
     /// an instance.

@@ -113,6 +113,19 @@ impl<M: BakedModel> RayCaster<'static, M> {
     }
 }
 
+impl<'m, M: BakedModel> RayCaster<'m, M> {
+    /// Reads the mesh and the animation of a later bake of the model, loaded at run time, as
+    /// [`Crowd::reloaded`](crate::Crowd::reloaded) draws it.
+    ///
+    /// # Errors
+    /// If the loaded model lacks clips, bones, events or parts that the program's constants name; or as [`RayCaster::new`].
+    pub fn reloaded(model: &'m Model) -> Result<Self, Error> {
+        let built = &M::MODEL.meta;
+        model.meta.check_constants(built).map_err(|reason| Error::model(&built.name, reason))?;
+        Self::of(model)
+    }
+}
+
 impl<'m> RayCaster<'m, Dynamic> {
     /// Reads the mesh and the animation of a model that is known only at run time.
     ///

@@ -105,6 +105,17 @@ impl<M> Crowd<M> {
         Ok(id)
     }
 
+    /// Adds an instance that another crowd drew in the last frame, at the transform of the record. Motion vectors contain how it
+    /// moves from there before the next frame. Otherwise like [`Crowd::spawn_record`].
+    ///
+    /// # Errors
+    /// If the model lacks a clip of the record.
+    pub fn adopt(&self, record: InstanceRecord, appearance: Appearance) -> Result<InstanceId, Error> {
+        let id = self.spawn_record(record, appearance)?;
+        self.core.state().instances.adopt(id);
+        Ok(id)
+    }
+
     /// Replaces the record of an instance: transform, clips, fades and timing. Its appearance and layers
     /// stay. Otherwise like [`Crowd::spawn_record`].
     ///

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bevy::app::PluginGroupBuilder;
 use bevy::camera::RenderTarget;
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::image::Image;
@@ -29,24 +30,27 @@ pub const FRAME: f64 = 1.0 / 64.0;
 /// Makes an app whose frames last [`FRAME`].
 pub fn app() -> App {
     let mut app = App::new();
-    app.add_plugins(
-        DefaultPlugins
-            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
-            .set(RenderPlugin {
-                synchronous_pipeline_compilation: true,
-                // Mesa's llvmpipe 22.3 applies the count of such a draw to later indirect draws of the same pass.
-                render_creation: WgpuSettings {
-                    disabled_features: Some(WgpuFeatures::MULTI_DRAW_INDIRECT_COUNT),
-                    ..default()
-                }
-                .into(),
-                ..default()
-            })
-            // The tests look into the render world between frames.
-            .disable::<PipelinedRenderingPlugin>(),
-    );
+    app.add_plugins(plugins());
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
     app
+}
+
+/// Returns Bevy's plugins.
+pub fn plugins() -> PluginGroupBuilder {
+    DefaultPlugins
+        .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+        .set(RenderPlugin {
+            synchronous_pipeline_compilation: true,
+            // Mesa's llvmpipe 22.3 applies the count of such a draw to later indirect draws of the same pass.
+            render_creation: WgpuSettings {
+                disabled_features: Some(WgpuFeatures::MULTI_DRAW_INDIRECT_COUNT),
+                ..default()
+            }
+            .into(),
+            ..default()
+        })
+        // The tests look into the render world between frames.
+        .disable::<PipelinedRenderingPlugin>()
 }
 
 /// Ends the set-up of an app, so that `app.update()` runs frames.

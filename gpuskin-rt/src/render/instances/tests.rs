@@ -133,6 +133,31 @@ fn previous_transforms_are_those_of_the_last_frame() {
 }
 
 #[test]
+fn adopted_instances_move_from_where_another_crowd_drew_them() {
+    // Position of each uploaded transform.
+    let frame = |crowd: &mut Instances| {
+        let (places, changes) = crowd.previous_transforms().unwrap();
+        let mut found = Vec::new();
+        changes.take(places.len(), |changed| {
+            let x = |index: usize| places[index].transform().translation[0];
+            changed.runs(places.len()).for_each(|run| found.extend(run.map(x)));
+        });
+        found
+    };
+    for moves in [true, false] {
+        let mut crowd = Instances::new(1, 0, true, Arc::default());
+        let id = crowd.spawn(record(3.0), Appearance::default());
+        crowd.adopt(id);
+        if moves {
+            crowd.change(id, |r| r.translation[0] = 4.0).unwrap();
+        }
+        assert_eq!(frame(&mut crowd), [3.0]);
+        let rests: &[f32] = if moves { &[4.0] } else { &[] };
+        assert_eq!(frame(&mut crowd), rests);
+    }
+}
+
+#[test]
 fn only_changed_elements_are_uploaded() {
     let mut crowd = Instances::new(1, 0, false, Arc::default());
     let ids: Vec<_> = (0..300).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();

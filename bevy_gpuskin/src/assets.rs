@@ -1,0 +1,294 @@
+//! Bakes as assets of Bevy: later bakes of a model replace that of the program while it runs.
+
+use core::any::type_name;
+use core::hash::Hasher;
+use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bevy::asset::io::Reader;
+use bevy::asset::{AssetLoader, AssetPath, LoadContext};
+use bevy::platform::collections::HashMap;
+use bevy::platform::time::Instant;
+use bevy::prelude::*;
+use bevy::tasks::{IoTaskPool, Task, block_on, poll_once};
+use gpuskin_rt::{BakedModel, Model};
+
+use crate::CharacterSystems;
+use crate::bake::Bake;
+use crate::character::Character;
+use crate::outbox::Outbox;
+
+/// A model of a bake that [`AssetServer`] has loaded.
+///
+/// The path is that of the generated module `gpuskin.rs` with the name of the model as label: `"baked/gpuskin.rs#soldier"`. The
+/// files of the model are in the folder `gpuskin/` beside the module, as `gpuskin bake --out assets/baked` writes them.
+/// [`CharacterPlugin::with_asset`](crate::CharacterPlugin::with_asset) draws it.
+#[derive(Asset, TypePath, Clone, Debug)]
+pub struct CharacterModel {
+    model: Arc<Model>,
+    /// Hash of the module that named the files.
+    stamp: u64,
+}
+
+impl CharacterModel {
+    /// Returns the model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+}
+
+/// All models of a bake. Their paths are labels of its path.
+#[derive(Asset, TypePath, Clone, Debug)]
+pub struct CharacterBake {
+    models: Vec<Handle<CharacterModel>>,
+}
+
+impl CharacterBake {
+    /// Returns the models, by ascending name.
+    pub fn models(&self) -> &[Handle<CharacterModel>] {
+        &self.models
+    }
+}
+
+/// Reason why a bake could not be loaded.
+#[derive(Debug)]
+struct BakeError(String);
+
+impl core::fmt::Display for BakeError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for BakeError {}
+
+/// Loads a bake from its generated module, which is written after the files that it names.
+#[derive(TypePath)]
+struct BakeLoader;
+
+impl AssetLoader for BakeLoader {
+    type Asset = CharacterBake;
+    type Settings = ();
+    type Error = BakeError;
+
+    async fn load(
+        &self,
+        reader: &mut dyn Reader,
+        (): &(),
+        context: &mut LoadContext<'_>,
+    ) -> Result<CharacterBake, BakeError> {
+        let path = context.path().clone();
+        let mut module = Vec::new();
+        reader.read_to_end(&mut module).await.map_err(|error| BakeError(format!("{path}: {error}")))?;
+        let stamp = stamp(&module);
+        let module = String::from_utf8_lossy(&module);
+        let mut models = Vec::new();
+        for (folder, names) in model_folders(&module) {
+            let mut files = BTreeMap::new();
+            for name in names {
+                let file = path
+                    .resolve_embed_str(&format!("gpuskin/{folder}/{name}"))
+                    .map_err(|error| BakeError(format!("{path}: {error}")))?;
+                let bytes = context.read_asset_bytes(file).await;
+                files.insert(name, bytes.map_err(|error| BakeError(format!("{error}; bake the model again")))?);
+            }
+            let model = assemble(files).map_err(|reason| BakeError(format!("gpuskin/{folder}/{reason}")))?;
+            let name = folder.split('/').next().unwrap_or(folder);
+            models.push(context.add_labeled_asset(name.to_owned(), CharacterModel { model: Arc::new(model), stamp }));
+        }
+        match models.is_empty() {
+            true => Err(BakeError(format!("{path} names no baked model; use the file gpuskin.rs of `gpuskin bake`"))),
+            false => Ok(CharacterBake { models }),
+        }
+    }
+
+    fn extensions(&self) -> &[&str] {
+        &["rs"]
+    }
+}
+
+/// Returns the files that a generated module names, by their folder below `gpuskin/`: `soldier/1f0a55c3`. Folders without a
+/// mesh, such as those of environments, are left out.
+fn model_folders(module: &str) -> BTreeMap<&str, Vec<&str>> {
+    let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for text in module.split('"') {
+        let path = text.strip_prefix("gpuskin/").unwrap_or(text);
+        let Some((folder, file)) = path.rsplit_once('/') else { continue };
+        let is_bake = folder.split_once('/').is_some_and(|(model, hash)| {
+            let is_word = |text: &str, is: fn(char) -> bool| !text.is_empty() && text.chars().all(is);
+            is_word(model, |c| c.is_alphanumeric() || "_-".contains(c)) && is_word(hash, |c| c.is_ascii_hexdigit())
+        });
+        if is_bake && (file.ends_with(".ktx2") || file.ends_with(".bin")) {
+            let files = folders.entry(folder).or_default();
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+    }
+    folders.retain(|_, files| files.contains(&MESH));
+    folders
+}
+
+const MESH: &str = "mesh.bin";
+
+/// Makes a model of its files. An error starts with the name of the file.
+fn assemble(mut files: BTreeMap<&str, Vec<u8>>) -> Result<Model, String> {
+    let mesh = files.remove(MESH).unwrap_or_default();
+    let (mut main, mut others) = (None, Vec::new());
+    let is_animation = |name: &&str| name.starts_with("anim-");
+    for name in files.keys().copied().filter(is_animation).collect::<Vec<_>>() {
+        let bytes = files.remove(name).unwrap_or_default();
+        let model = Model::from_ktx2(bytes).map_err(|error| format!("{name}: {error}"))?;
+        match mesh.starts_with(&model.meta.content_hash) {
+            true => main = Some(model),
+            false => others.push(model),
+        }
+    }
+    let main = main.ok_or(format!("{MESH}: it is of another bake than the animations; bake the model again"))?;
+    let main = main.with_mesh(mesh).map_err(|error| error.to_string())?;
+    let main = main.with_textures(|name| Ok(files.remove(name).unwrap_or_default()));
+    let mut main = main.map_err(|error| error.to_string())?;
+    for other in others {
+        let mesh = files.remove(&*format!("mesh-{}.bin", other.meta.encoding().name())).unwrap_or_default();
+        main.others.to_mut().push(other.with_mesh(mesh).map_err(|error| error.to_string())?);
+    }
+    Ok(main)
+}
+
+fn stamp(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// The asset whose bake a model takes.
+#[derive(Resource)]
+struct Source<M: 'static> {
+    handle: Handle<CharacterModel>,
+    program: core::marker::PhantomData<fn() -> M>,
+}
+
+/// Loads a bake and draws its model, and later ones in its place.
+pub(crate) fn build<M: BakedModel>(app: &mut App, path: &AssetPath<'static>) {
+    let Some(server) = app.world().get_resource::<AssetServer>().cloned() else {
+        error!("{}: no bake is loaded from {path}; add AssetPlugin before CharacterPlugin", type_name::<M>());
+        return;
+    };
+    if !app.is_plugin_added::<BakeAssets>() {
+        app.add_plugins(BakeAssets);
+    }
+    let path = path.clone().with_label(M::MODEL.meta.name().to_owned());
+    app.insert_resource(Source::<M> { handle: server.load(path), program: core::marker::PhantomData });
+    app.add_systems(PreUpdate, reload::<M>.before(CharacterSystems::Events));
+}
+
+struct BakeAssets;
+
+impl Plugin for BakeAssets {
+    fn build(&self, app: &mut App) {
+        app.init_asset::<CharacterBake>().init_asset::<CharacterModel>().register_asset_loader(BakeLoader);
+        let watches = |server: Res<AssetServer>| server.watching_for_changes();
+        app.add_systems(PreUpdate, notice_replaced.run_if(watches));
+    }
+}
+
+/// Replaces the bake of a model by one that was loaded.
+fn reload<M: BakedModel>(
+    mut events: MessageReader<AssetEvent<CharacterModel>>,
+    source: Res<Source<M>>,
+    assets: Res<Assets<CharacterModel>>,
+    mut bake: ResMut<Bake<M>>,
+    mut outbox: ResMut<Outbox<M>>,
+    mut characters: Query<&mut Character<M>>,
+) {
+    let id = source.handle.id();
+    let is_new = |event: &AssetEvent<_>| match event {
+        AssetEvent::Added { id: new } | AssetEvent::Modified { id: new } => *new == id,
+        _ => false,
+    };
+    if events.read().filter(|event| is_new(event)).count() == 0 {
+        return;
+    }
+    let Some(CharacterModel { model, .. }) = assets.get(id) else { return };
+    if model.meta.content_hash == bake.meta().content_hash {
+        return;
+    }
+    if let Err(reason) = model.meta.check_constants(&M::MODEL.meta) {
+        let name = M::MODEL.meta.name();
+        error!("the new bake of the model {name} is not drawn: its {reason}; build the program again");
+        return;
+    }
+    // Sockets and casters of rays borrow from the model. It is the bytes of the asset, not a copy.
+    let model: &'static Model = Box::leak(Box::new(model.clone()));
+    bake.replace(model);
+    outbox.current.model = Some(model);
+    for mut character in &mut characters {
+        character.take_bake();
+    }
+}
+
+/// Time between two checks.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Reloads bakes whose module was replaced. Bevy's own watcher misses a file that is moved over another one, if it was written
+/// more than 0.3 s before, as in bakes of many models.
+fn notice_replaced(
+    server: Res<AssetServer>,
+    assets: Res<Assets<CharacterModel>>,
+    mut seen: Local<HashMap<AssetPath<'static>, u64>>,
+    mut checked: Local<Option<Instant>>,
+    mut reading: Local<Vec<Task<Option<(AssetPath<'static>, u64)>>>>,
+) {
+    reading.retain_mut(|task| match block_on(poll_once(task)) {
+        Some(Some((path, stamp))) => {
+            if seen.insert(path.clone(), stamp).is_some_and(|before| before != stamp) {
+                server.reload(path);
+            }
+            false
+        }
+        Some(None) => false,
+        None => true,
+    });
+    if !reading.is_empty() || checked.is_some_and(|checked| checked.elapsed() < PAUSE) {
+        return;
+    }
+    *checked = Some(Instant::now());
+    for (id, asset) in assets.iter() {
+        let Some(path) = server.get_path(id) else { continue };
+        seen.entry(path.into_owned().without_label().into_owned()).or_insert(asset.stamp);
+    }
+    for path in seen.keys().cloned() {
+        let server = server.clone();
+        reading.push(IoTaskPool::get().spawn(async move {
+            let mut module = Vec::new();
+            let source = server.get_source(path.source()).ok()?;
+            let mut reader = source.reader().read(path.path()).await.ok()?;
+            reader.read_to_end(&mut module).await.ok()?;
+            drop(reader);
+            Some((path, stamp(&module)))
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_models_are_found_in_the_module() {
+        let module = r#"
+            data: Data::Bytes(Borrowed(include_bytes!("gpuskin/soldier/74341886/anim-local-packed.ktx2"))),
+            Borrowed(include_bytes!("gpuskin/soldier/74341886/mesh.bin")), name: Borrowed("a \" quote"),
+            Data::File { name: Borrowed("big-hound/0f/mesh.bin"), baked: Borrowed("target/debug/out") },
+            Data::File { name: Borrowed("big-hound/0f/mesh.bin"), baked: Borrowed("target/debug/out") },
+            include_bytes!("gpuskin/sky/12c903e0/environment.ktx2"), "and/or", "art/soldier.glb",
+        "#;
+        let expected = BTreeMap::from([
+            ("big-hound/0f", vec!["mesh.bin"]),
+            ("soldier/74341886", vec!["anim-local-packed.ktx2", "mesh.bin"]),
+        ]);
+        assert_eq!(model_folders(module), expected);
+    }
+}

@@ -1,0 +1,92 @@
+//! Replaces the crowds of a model by those of a later bake.
+
+use std::collections::HashMap;
+
+use bevy::prelude::*;
+use gpuskin_rt::{BakedModel, Crowd, CrowdDescriptor, Error, InstanceId, Model};
+
+use super::crowds::{CharacterRenderer, DrawnCrowd, DrawnMesh, Gpu, Looks, MadeCrowd};
+use super::inbox::{EntityCrowd, Inbox};
+
+/// A crowd of a later bake, with its instances by those of the earlier crowd.
+struct Successor<M> {
+    made: MadeCrowd<M>,
+    meshes: Vec<DrawnMesh>,
+    ids: HashMap<InstanceId, InstanceId>,
+}
+
+impl<M: BakedModel> Inbox<M> {
+    /// Replaces the model by a later bake. Characters play on by the names of their clips. After an error, all crowds are as
+    /// before.
+    pub(super) fn reload(
+        &mut self,
+        renderer: &mut CharacterRenderer,
+        gpu: Gpu<'_>,
+        model: &'static Model,
+    ) -> Result<(), Error> {
+        let looks = Looks { model, props: self.looks.props.clone(), surface: self.looks.surface };
+        let mut succeed =
+            |made: &MadeCrowd<M>, descriptor: &CrowdDescriptor| renderer.succeed(gpu, &made.crowd, descriptor, &looks);
+        let shared = self.crowds.iter().map(|(_, made)| made.as_ref().map(|made| succeed(made, &self.descriptor)));
+        let shared = shared.map(Option::transpose).collect::<Result<Vec<_>, _>>()?;
+        let of_entity =
+            |(entity, crowd): (&Entity, &EntityCrowd<M>)| Ok((*entity, succeed(&crowd.made, &crowd.descriptor)?));
+        let of_entities = self.entities.iter().map(of_entity).collect::<Result<Vec<_>, Error>>()?;
+
+        self.looks = looks;
+        for (group, id) in self.instances.iter_mut().flatten() {
+            let successor = shared.get(usize::from(*group)).and_then(Option::as_ref);
+            *id = successor.and_then(|successor| successor.ids.get(id)).copied().unwrap_or(*id);
+        }
+        for ((group, made), successor) in self.crowds.iter_mut().zip(shared) {
+            let Some(Successor { made: new, meshes, .. }) = successor else { continue };
+            let is_drawn = |drawn: &DrawnCrowd| drawn.owner.is_none() && drawn.group == *group;
+            renderer.draw_instead(&new.crowd, meshes, is_drawn);
+            *made = Some(new);
+        }
+        for (entity, Successor { made: new, meshes, ids }) in of_entities {
+            let Some(crowd) = self.entities.get_mut(&entity) else { continue };
+            renderer.draw_instead(&new.crowd, meshes, |drawn| drawn.owner == Some(entity));
+            crowd.made = new;
+            crowd.ids.iter_mut().for_each(|id| *id = ids.get(id).copied().unwrap_or(*id));
+        }
+        Ok(())
+    }
+}
+
+impl CharacterRenderer {
+    /// Makes a crowd of a later bake in which the instances of an earlier one play on.
+    fn succeed<M: BakedModel>(
+        &mut self,
+        gpu: Gpu<'_>,
+        earlier: &Crowd<M>,
+        descriptor: &CrowdDescriptor,
+        looks: &Looks<M>,
+    ) -> Result<Successor<M>, Error> {
+        let (made, meshes) = self.build(gpu, descriptor.clone(), looks)?;
+        let new = made.crowd.restore(&earlier.snapshot())?;
+        let old = (0..earlier.len() as u32).filter_map(|i| earlier.id_at(i));
+        let ids: HashMap<_, _> = old.zip(new).collect();
+        // A snapshot leaves out the weights of live bones.
+        for (old, new) in &ids {
+            if let Some(layers) = earlier.layers(*old) {
+                made.crowd.set_layers(*new, &layers)?;
+            }
+        }
+        Ok(Successor { made, meshes, ids })
+    }
+
+    /// Draws a crowd in place of the one of the same model for which `is_drawn` holds.
+    fn draw_instead<M: BakedModel>(
+        &mut self,
+        crowd: &Crowd<M>,
+        meshes: Vec<DrawnMesh>,
+        is_drawn: impl Fn(&DrawnCrowd) -> bool,
+    ) {
+        let is_of_model = |drawn: &DrawnCrowd| drawn.crowd.as_any().is::<Crowd<M>>();
+        if let Some(drawn) = self.crowds.iter_mut().find(|drawn| is_of_model(drawn) && is_drawn(drawn)) {
+            drawn.crowd = Box::new(crowd.clone());
+            drawn.meshes = meshes;
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Bakes that Bevy's asset server loads, and replaces while characters play.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bevy::asset::UntypedAssetLoadFailedEvent;
+use bevy::asset::io::memory::{Dir, MemoryAssetReader};
+use bevy::asset::io::{AssetSourceBuilder, AssetSourceId};
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+use bevy_gpuskin::gpuskin_rt::Instance;
+use bevy_gpuskin::{
+    Character, CharacterCrowd, CharacterModel, CharacterPlugin, EventFired, GpuskinPlugin, LiveBones, Socket,
+    Transition,
+};
+use bevy_gpuskin_sample_models::{BAKED, bones, clips, events, masks, models::Soldier};
+
+use crate::common::{self, FRAME};
+
+/// Folder of assets in memory, with the bake of the program's soldier.
+struct Baked {
+    dir: Dir,
+    module: String,
+    /// Number of bakes.
+    count: u32,
+}
+
+impl Baked {
+    fn new() -> Self {
+        let module = std::fs::read_to_string(Path::new(BAKED).with_file_name("gpuskin.rs")).unwrap();
+        // The lines that name other models are left out, to load less.
+        let module = module.lines().filter(|line| line.contains("soldier/")).collect();
+        let baked = Self { dir: Dir::default(), module, count: 0 };
+        baked.copy(&Self::folder("soldier"), &Path::new("gpuskin/soldier").join(baked.hash()));
+        baked.write_module();
+        baked
+    }
+
+    /// Folder of the files of a model, on disk.
+    fn folder(model: &str) -> PathBuf {
+        let mut folders = std::fs::read_dir(Path::new(BAKED).join(model)).unwrap();
+        folders.next().unwrap().unwrap().path()
+    }
+
+    fn copy(&self, from: &Path, to: &Path) {
+        for file in std::fs::read_dir(from).unwrap().map(|file| file.unwrap()) {
+            self.dir
+                .insert_asset(&Path::new("baked").join(to).join(file.file_name()), std::fs::read(file.path()).unwrap());
+        }
+    }
+
+    fn write_module(&self) {
+        self.dir.insert_asset_text(Path::new("baked/gpuskin.rs"), &self.module);
+    }
+
+    /// Writes another bake of the soldier: files of a model in a folder of their own, then the module that names them.
+    /// Returns the folder.
+    fn bake(&mut self, model: &str) -> PathBuf {
+        let old = format!("soldier/{}/", self.hash());
+        self.count += 1;
+        let new = format!("soldier/{}/", self.hash());
+        self.copy(&Self::folder(model), &Path::new("gpuskin").join(&new));
+        self.module = self.module.replace(&old, &new);
+        self.write_module();
+        Path::new("baked/gpuskin").join(new)
+    }
+
+    fn hash(&self) -> String {
+        match self.count {
+            0 => Self::folder("soldier").file_name().unwrap().to_str().unwrap().to_owned(),
+            count => format!("{count:08x}"),
+        }
+    }
+}
+
+/// Runs frames that last no time for the game, until `is_done`, for half a minute at most.
+fn wait(app: &mut App, is_done: impl Fn(&App) -> bool) -> bool {
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(30) && !is_done(app) {
+        app.update();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    is_done(app)
+}
+
+/// Whether the soldier of the asset is the recruit.
+fn is_recruit(app: &App) -> bool {
+    let mut models = app.world().resource::<Assets<CharacterModel>>().iter();
+    models.any(|(_, model)| model.model().meta.name() == "recruit" && soldier_asset(app) == Some(model.model()))
+}
+
+fn soldier_asset(app: &App) -> Option<&bevy_gpuskin::gpuskin_rt::Model> {
+    let handle = app.world().resource::<AssetServer>().get_handle::<CharacterModel>("baked/gpuskin.rs#soldier")?;
+    Some(app.world().resource::<Assets<CharacterModel>>().get(&handle)?.model())
+}
+
+/// Runs a frame that lasts some seconds.
+fn step(app: &mut App, seconds: f64) {
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(seconds)));
+    app.update();
+}
+
+#[derive(Resource, Default)]
+struct Steps(usize);
+
+/// Number of assets that could not be loaded.
+#[derive(Resource, Default)]
+struct Failures(usize);
+
+struct Scene {
+    app: App,
+    image: Handle<Image>,
+    baked: Baked,
+    socket: Entity,
+}
+
+/// Makes a scene whose soldiers come from an asset.
+fn scene(mut baked: Baked, model: Option<&str>) -> Scene {
+    if let Some(model) = model {
+        baked.bake(model);
+    }
+    let mut app = App::new();
+    let root = baked.dir.clone();
+    let source = AssetSourceBuilder::new(move || Box::new(MemoryAssetReader { root: root.clone() }));
+    app.register_asset_source(AssetSourceId::Default, source);
+    app.add_plugins(common::plugins().set(AssetPlugin { watch_for_changes_override: Some(true), ..default() }));
+    app.add_plugins((
+        GpuskinPlugin { lod_error: 0.0, ..default() },
+        CharacterPlugin::<Soldier>::default().with_events().with_asset("baked/gpuskin.rs"),
+    ));
+    app.init_resource::<Failures>();
+    app.add_systems(Update, |mut failed: MessageReader<UntypedAssetLoadFailedEvent>, mut count: ResMut<Failures>| {
+        count.0 += failed.read().count();
+    });
+    app.init_resource::<Steps>().add_observer(|fired: On<EventFired<Soldier>>, mut steps: ResMut<Steps>| {
+        steps.0 += usize::from(fired.event == events::SOLDIER_FOOTSTEP);
+    });
+    common::start(&mut app);
+    let image = common::target(&mut app);
+    let camera = common::camera(&image, Vec3::new(0.0, 1.6, 4.4), Vec3::new(0.0, 0.9, 0.0));
+    app.world_mut().spawn((camera, Msaa::Off));
+    app.world_mut().spawn((DirectionalLight::default(), Transform::default().looking_to(Vec3::NEG_ONE, Vec3::Y)));
+    assert!(wait(&mut app, |app| soldier_asset(app).is_some()), "the bake is not loaded");
+    common::settle(&mut app);
+
+    let place =
+        |i: usize| Transform::from_xyz(i as f32 * 0.9 - 1.4, 0.0, 1.0).with_rotation(Quat::from_rotation_y(0.3));
+    let walking = |i: usize| (Character::playing(clips::SOLDIER_WALK).phase(0.2 * i as f32), place(i));
+    let [fading, layered, live] = [0, 1, 2].map(|i| app.world_mut().spawn(walking(i)).id());
+    let socket = app.world_mut().spawn((Socket::to(bones::SOLDIER_HAND_R), ChildOf(fading))).id();
+    let in_crowd = Instance::at([1.3, 0.0, 1.0]).play(clips::SOLDIER_RUN);
+    app.world_mut().spawn(CharacterCrowd::<Soldier>::new([in_crowd]));
+    let body = Transform::from_xyz(0.3, 1.7, 1.2).with_rotation(Quat::from_rotation_x(1.0));
+    let body = app.world_mut().spawn(body).id();
+    step(&mut app, FRAME);
+    let bones = LiveBones::<Soldier>::bodies([(bones::SOLDIER_CHEST, body)]).fading(0.3);
+    app.world_mut().entity_mut(live).insert(bones);
+    let mut soldiers = app.world_mut().query::<&mut Character<Soldier>>();
+    soldiers.get_mut(app.world_mut(), fading).unwrap().play(clips::SOLDIER_IDLE, Transition::crossfade(0.6));
+    let (upper_body, mut layered) =
+        (Some(masks::SOLDIER_UPPER_BODY), soldiers.get_mut(app.world_mut(), layered).unwrap());
+    layered.play_layer(0, clips::SOLDIER_ATTACK, upper_body, Transition::crossfade(0.1), 1.0);
+    step(&mut app, 0.2);
+    Scene { app, image, baked, socket }
+}
+
+impl Scene {
+    /// Picture, place of the socket, and number of footsteps.
+    fn look(&mut self) -> (Vec<[u8; 4]>, Vec3, usize) {
+        common::stop_time(&mut self.app);
+        let picture = common::read(&mut self.app, &self.image);
+        let place = self.app.world().get::<GlobalTransform>(self.socket).unwrap().translation();
+        (picture, place, std::mem::take(&mut self.app.world_mut().resource_mut::<Steps>().0))
+    }
+}
+
+fn assert_looks_like(scene: &mut Scene, control: &mut Scene, name: &str) -> (Vec<[u8; 4]>, Vec3, usize) {
+    let ((drawn, socket, steps), (expected, at, expected_steps)) = (scene.look(), control.look());
+    common::save(name, &drawn);
+    assert!(common::different(&drawn, &expected) <= 10, "{name}: not as the control");
+    assert!(socket.distance(at) < 1e-4 && steps == expected_steps, "{name}: {socket} {at} {steps} {expected_steps}");
+    (drawn, socket, steps)
+}
+
+#[test]
+fn later_bake_is_drawn_in_place_of_the_first_and_broken_ones_are_not() {
+    // A control that has the later bake from the start.
+    let mut control = scene(Baked::new(), Some("recruit"));
+    let mut scene = scene(Baked::new(), None);
+    let (first, socket, _) = scene.look();
+    common::save("reload-before.png", &first);
+    scene.baked.bake("recruit");
+    assert!(wait(&mut scene.app, is_recruit), "the asset is not reloaded");
+    common::settle(&mut scene.app);
+    control.look();
+    let (later, moved, _) = assert_looks_like(&mut scene, &mut control, "reload-after.png");
+    assert!(common::different(&first, &later) > 3000, "the picture has not changed");
+    assert!(socket.distance(moved) > 0.05);
+    step(&mut scene.app, 0.2);
+    step(&mut control.app, 0.2);
+    let (before, _, steps) = assert_looks_like(&mut scene, &mut control, "reload-later.png");
+    assert_eq!(steps, 2, "the events are not those of the later bake");
+
+    // Half a mesh, and a model without the clips of the program.
+    let folder = scene.baked.bake("soldier");
+    let mesh = std::fs::read(Baked::folder("soldier").join("mesh.bin")).unwrap();
+    scene.baked.dir.insert_asset(&folder.join("mesh.bin"), mesh[..mesh.len() / 2].to_vec());
+    for is_whole in [false, true] {
+        let is_noticed = if is_whole {
+            scene.baked.bake("guard");
+            wait(&mut scene.app, |app| !is_recruit(app))
+        } else {
+            wait(&mut scene.app, |app| app.world().resource::<Failures>().0 > 0) && is_recruit(&scene.app)
+        };
+        assert!(is_noticed, "the bake is not read");
+        scene.app.update();
+        assert_eq!(common::different(&scene.look().0, &before), 0, "a bake that cannot be drawn is drawn");
+    }
+    step(&mut scene.app, 0.2);
+    step(&mut control.app, 0.2);
+    assert_looks_like(&mut scene, &mut control, "reload-last.png");
+}
