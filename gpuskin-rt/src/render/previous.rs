@@ -64,7 +64,10 @@ impl PreviousTransforms {
     /// Notes that another crowd drew a new instance in its place in the last frame: if it moves before the next one, it has moved
     /// from there.
     pub(super) fn adopt(&mut self, index: usize, id: InstanceId) {
-        self.placed.retain(|placed| *placed != id);
+        // It is usually the last one.
+        if let Some(at) = self.placed.iter().rposition(|placed| *placed == id) {
+            self.placed.remove(at);
+        }
         self.decided[index] = false;
         self.changed.mark(index);
     }
