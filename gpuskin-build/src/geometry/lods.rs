@@ -64,14 +64,18 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
     if total as f64 * MIN_TRIANGLES <= MAX_COARSEST as f64 * fewest {
         return levels;
     }
+    let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
+    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
+    // Squares of such distances overflow.
+    if !limit.is_finite() {
+        return levels;
+    }
     let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
     let finest: Vec<&[u32]> =
         geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
     let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
     let clusters = Clusters::new(geometry, poses, surfaces);
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
-    let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
-    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
     let rules = vec![Cell::new(0); measure.worn().len()];
     for wanted in wanted(total, fewest).into_iter().take(most) {
         let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, rules: &rules, limit }.find(wanted);
