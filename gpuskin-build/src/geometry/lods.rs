@@ -2,15 +2,18 @@
 //! surfaces from the finest LOD.
 //!
 //! LODs are selected at run time by their error, so the error must hold for an animated character.
-//! Vertex positions in some poses of every clip decide which triangles are removed (`simplify`),
-//! and the distance between both surfaces is measured in all of these poses (`error`).
+//! Vertex positions in some poses of every clip decide which triangles are removed (`collapse`, and
+//! `simplify` where that does not suffice), and the distance between both surfaces is measured in all
+//! of these poses (`error`).
 
 mod cluster;
+mod collapse;
 mod error;
 mod poses;
 mod simplify;
 mod surface;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use glam::Vec3;
@@ -18,6 +21,7 @@ use gpuskin_rt::internals::{Aabb, MAX_LODS};
 
 use super::{Geometry, order};
 use cluster::Clusters;
+use collapse::{HalfEdgeCollapse, SeamRule};
 use error::LodErrorMeter;
 use simplify::{CollapsibleSurface, Seams};
 
@@ -60,16 +64,21 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
     if total as f64 * MIN_TRIANGLES <= MAX_COARSEST as f64 * fewest {
         return levels;
     }
+    let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
+    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
+    // Squares of such distances overflow.
+    if !limit.is_finite() {
+        return levels;
+    }
     let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
     let finest: Vec<&[u32]> =
         geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
     let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
     let clusters = Clusters::new(geometry, poses, surfaces);
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
-    let box_of = |p: &Vec3| Aabb { min: (*p).into(), max: (*p).into() };
-    let limit = poses[0].iter().map(box_of).fold(Aabb::EMPTY, Aabb::union).diagonal() * MAX_ERROR;
+    let rules = vec![Cell::new(0); measure.worn().len()];
     for wanted in wanted(total, fewest).into_iter().take(most) {
-        let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, limit }.find(wanted);
+        let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, rules: &rules, limit }.find(wanted);
         let merged = clusters.with(wanted as usize).map(|surfaces| measure.of_mesh(surfaces));
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
         if let Some(merged) = &merged {
@@ -133,6 +142,9 @@ struct LodBuilder<'a> {
     measure: &'a LodErrorMeter<'a>,
     /// Indices of each part of the finer LOD.
     finer: &'a [Vec<u32>],
+    /// Number of rules of [`SeamRule::ALL`] with which each surface could not be collapsed. Coarser
+    /// LODs do not try them again.
+    rules: &'a [Cell<usize>],
     /// Limit of the error as defined by meshopt, in metres.
     limit: f32,
 }
@@ -174,12 +186,22 @@ impl LodBuilder<'_> {
         self.measure.worn()[surface].iter().map(|&p| self.finer[p].clone()).collect()
     }
 
-    /// Simplifies a surface to about `triangles` triangles. Further attempts lock the vertices with
-    /// the greatest error; the best attempt is returned.
+    /// Simplifies a surface to about `triangles` triangles: by half-edge collapses, or else with
+    /// meshopt. Further attempts of meshopt lock the vertices with the greatest error; the best attempt
+    /// is returned.
     fn with(&self, surface: usize, triangles: usize) -> PartIndices {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
         let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) <= allowed(triangles as f64);
+        while let Some(&seams) = SeamRule::ALL.get(self.rules[surface].get()) {
+            let finest = self.measure.finest(surface);
+            let collapse = HalfEdgeCollapse::new(self.geometry, self.poses, finest, &own, seams);
+            let Some(collapse) = collapse else { break };
+            if let Some(found) = collapse.simplify(triangles, self.limit) {
+                return found;
+            }
+            self.rules[surface].set(self.rules[surface].get() + 1);
+        }
         let mut least: Option<Vec<Vec<u32>>> = None;
         for (seams, options) in simplify::OPTIONS {
             let simplified = CollapsibleSurface::new(self.geometry, self.poses, &groups, seams);

@@ -49,7 +49,7 @@ pub(super) struct SurfaceError {
 }
 
 /// A point of a surface: the mean of three vertex positions.
-type SurfacePoint = [u32; 3];
+pub(super) type SurfacePoint = [u32; 3];
 
 /// Measures errors of LODs of a mesh.
 pub(super) struct LodErrorMeter<'a> {
@@ -59,14 +59,15 @@ pub(super) struct LodErrorMeter<'a> {
     finest: Vec<FinestSurface>,
 }
 
-struct FinestSurface {
-    surface: PosedSurface,
-    vertices: Vec<SurfacePoint>,
+/// Finest LOD of a surface.
+pub(super) struct FinestSurface {
+    pub(super) surface: PosedSurface,
+    pub(super) vertices: Vec<SurfacePoint>,
 }
 
 /// A surface in all poses.
-struct PosedSurface {
-    tree: BoxTree,
+pub(super) struct PosedSurface {
+    pub(super) tree: BoxTree,
     /// Bounding boxes of the tree. `[pose]`
     boxes: Vec<NodeBoxes>,
 }
@@ -79,7 +80,7 @@ impl PosedSurface {
         Self { tree, boxes }
     }
 
-    fn at<'a>(&'a self, poses: &'a LodPoses, pose: usize) -> FittedTree<'a> {
+    pub(super) fn at<'a>(&'a self, poses: &'a LodPoses, pose: usize) -> FittedTree<'a> {
         FittedTree { tree: &self.tree, positions: &poses[pose], boxes: &self.boxes[pose] }
     }
 }
@@ -104,6 +105,11 @@ impl<'a> LodErrorMeter<'a> {
     /// Returns the surfaces of the mesh, each as indices of its parts.
     pub(super) fn worn(&self) -> &[Vec<usize>] {
         &self.worn
+    }
+
+    /// Returns the finest LOD of a surface.
+    pub(super) fn finest(&self, surface: usize) -> &FinestSurface {
+        &self.finest[surface]
     }
 
     /// Returns the parts of the mesh from the parts of its surfaces.
@@ -191,7 +197,8 @@ fn strided(points: &[SurfacePoint], most: usize) -> impl Iterator<Item = Surface
     (0..count).map(move |i| points[i * points.len() / count])
 }
 
-fn middle(point: &SurfacePoint, positions: &[Vec3]) -> Vec3 {
+/// Returns the position of a point in a pose.
+pub(super) fn middle(point: &SurfacePoint, positions: &[Vec3]) -> Vec3 {
     let [a, b, c] = *point;
     scale(add(add(positions[a as usize], positions[b as usize]), positions[c as usize]), 1.0 / 3.0)
 }

@@ -132,6 +132,9 @@ impl FittedTree<'_> {
         if best.is_nan() {
             best = f32::INFINITY;
         }
+        if best <= enough * enough {
+            return ClosestPoint { distance: best.sqrt(), triangle };
+        }
         // Nodes to visit, with the squared distances of their boxes.
         let mut stack = [(0_u32, 0.0_f32); DEEPEST];
         let mut waiting = 1;
@@ -178,7 +181,7 @@ impl FittedTree<'_> {
 
 /// Returns the point of a triangle that is closest to another point (Ericson, "Real-Time Collision
 /// Detection", 5.1.5).
-fn closest(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
+pub(super) fn closest(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
     let (ab, ac, ap) = (sub(b, a), sub(c, a), sub(p, a));
     let (d1, d2) = (dot(ab, ap), dot(ac, ap));
     if d1 <= 0.0 && d2 <= 0.0 {

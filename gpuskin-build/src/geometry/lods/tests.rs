@@ -273,7 +273,69 @@ fn merged_vertices_are_close_in_all_poses_and_thin_parts_remain() {
     assert!(clusters.with(100_000).is_none());
 }
 
-/// Compares the first LOD of each shared model, in all poses, with what `meshopt` makes of the mesh alone: as many triangles
+/// Half-edge collapses keep both surfaces within the limit that they return, in all poses, and leave seams closed.
+#[test]
+fn collapses_keep_within_their_limit() {
+    let geometry = geometry(vec![tube(41, 32, None, 0, DVec3::ZERO), tube(21, 16, None, 1, DVec3::X)]);
+    let poses = bent(&geometry, &[0.7, 1.5]);
+    let measure = LodErrorMeter::new(&geometry, &poses, worn(&geometry));
+    let part =
+        |p: &gpuskin_rt::internals::MeshPart| &geometry.indices[p.first_index as usize..][..p.index_count as usize];
+    let finest: Vec<Vec<u32>> = geometry.parts.iter().map(|p| part(p).to_vec()).collect();
+    let total = count(&finest);
+    let mut before = 0.0;
+    for wanted in [total / 2, total / 8, total / 16] {
+        let collapse = HalfEdgeCollapse::new(&geometry, &poses, measure.finest(0), &finest, SeamRule::Kept).unwrap();
+        let (limit, parts) = collapse.simplify(wanted, 1.0).expect("a simpler surface");
+        assert!((wanted - 2..=wanted).contains(&count(&parts)), "{wanted}: {}", count(&parts));
+        let error = measure.error_of_sample(&parts, error::EVERYTHING);
+        assert!(error <= limit * 1.06, "{wanted}: {error} m, limit {limit} m");
+        assert!(limit < 1e-3 || error > limit * 0.2, "{wanted}: {error} m, limit {limit} m");
+        assert!(limit > before, "{limit} after {before}");
+        before = limit;
+        for (part, finest) in parts.iter().zip(&finest) {
+            assert!(!part.is_empty() && part.iter().all(|v| finest.contains(v)));
+            assert!(part.as_chunks::<3>().0.iter().all(|[a, b, c]| a != b && b != c && c != a));
+        }
+    }
+    // A smaller limit than is needed.
+    let collapse = HalfEdgeCollapse::new(&geometry, &poses, measure.finest(0), &finest, SeamRule::Kept).unwrap();
+    assert!(collapse.simplify(total / 16, before / 4.0).is_none());
+}
+
+/// Vertices with thousands of triangles cost bounded work. Triangles on top of others, and numbers whose squares overflow, stay as
+/// they are.
+#[test]
+fn collapses_of_broken_meshes_end() {
+    let sheet = |triangles: Vec<[u32; 3]>, count: u32, size: f64| {
+        let mut one = Primitive { normals: Some(Vec::new()), triangles, ..Primitive::default() };
+        for i in 0..count {
+            let (sin, cos) = (f64::from(i) / f64::from(count) * std::f64::consts::TAU).sin_cos();
+            one.positions.push(if i == 0 { DVec3::ZERO } else { DVec3::new(cos, sin, 0.1 * cos * sin) * size });
+            one.normals.as_mut().unwrap().push(DVec3::Z);
+            one.influences.push([(0, 1.0)]);
+        }
+        geometry(vec![one])
+    };
+    let fan = |count: u32| -> Vec<[u32; 3]> { (1..count - 1).map(|i| [0, i, i + 1]).collect() };
+    let mut twice = fan(60);
+    twice.extend(fan(60).into_iter().map(|[a, b, c]| [a, c, b]));
+    for (name, geometry, possible) in [
+        ("hub", sheet(fan(20_000), 20_000, 1.0), true),
+        ("both sides", sheet(twice, 60, 1.0), false),
+        ("overflow", sheet(fan(100), 100, 1e25), false),
+        ("usual size", sheet(fan(100), 100, 1.0), true),
+    ] {
+        let poses = bent(&geometry, &[]);
+        let measure = LodErrorMeter::new(&geometry, &poses, worn(&geometry));
+        let own = vec![geometry.indices.clone()];
+        let collapse = HalfEdgeCollapse::new(&geometry, &poses, measure.finest(0), &own, SeamRule::Kept).unwrap();
+        assert_eq!(collapse.simplify(count(&own) / 2, f32::MAX).is_some(), possible, "{name}");
+        levels(&geometry, &poses, 7, MIN_TRIANGLES);
+    }
+}
+
+/// Compares the first LOD of each shared model, in the rest pose and in all poses, with what `meshopt` makes of the mesh alone: as many triangles
 /// by positions and attributes of the rest pose.
 #[test]
 #[ignore = "needs the shared models; run by `cargo xtask test --only shared-models`"]
@@ -320,10 +382,10 @@ fn shared_models_lose_no_more_than_with_meshopt() {
             "{name}: {total} to {} triangles; over meshopt alone: {resting:.2} at rest, {ratio:.2} in all poses",
             triangles(&first)
         );
-        assert!(ratio <= 1.0, "{name}: {in_all:?} m");
-        ratios.push(ratio);
+        assert!(resting <= 1.0 && ratio <= 1.0, "{name}: {at_rest:?} m at rest, {in_all:?} m in all poses");
+        ratios.push([resting, ratio]);
     }
-    let mean = ratios.iter().sum::<f32>() / ratios.len() as f32;
-    println!("mean in all poses: {mean:.2}");
-    assert!(ratios.len() >= 5 && mean < 0.7, "{ratios:?}");
+    let means = [0, 1].map(|i| ratios.iter().map(|ratio| ratio[i]).sum::<f32>() / ratios.len() as f32);
+    println!("means: {:.2} at rest, {:.2} in all poses", means[0], means[1]);
+    assert!(ratios.len() >= 5 && means[0] <= 0.7 && means[1] <= 0.6, "{ratios:?}");
 }

@@ -1,0 +1,204 @@
+//! Triangles around a place that is removed: which vanish, what the others become, and whether the
+//! surface stays whole.
+
+use glam::Vec3;
+
+use super::{COLOR_WEIGHT, HalfEdgeCollapse, NORMAL_WEIGHT, SeamRule, SurfacePoint, UV_WEIGHT, closest};
+use crate::vector_math::{distance_squared, dot, sub};
+
+/// Maximum number of triangles at a place that is removed, or at its neighbour.
+const MAX_AROUND: usize = 128;
+/// Minimum cosine of the angle by which a collapse turns a triangle, in the rest pose and in other
+/// poses.
+const MIN_COSINES: [f32; 2] = [0.25, 0.0];
+
+/// Triangles around a place before and after a collapse.
+#[derive(Default)]
+pub(super) struct Star {
+    /// Triangles that vanish.
+    pub(super) gone: Vec<u32>,
+    /// Triangles that stay.
+    pub(super) kept: Vec<u32>,
+    /// Corners at the place, and the corners that replace them.
+    pub(super) moved: Vec<(u32, u32)>,
+    /// Vertices of the mesh of each triangle in `kept`, after the collapse.
+    pub(super) after: Vec<[u32; 3]>,
+    /// Positions of `after` in a pose.
+    pub(super) posed: Vec<[Vec3; 3]>,
+    /// Neighbours of the place, each with its number of triangles at the place.
+    pub(super) neighbours: Vec<(u32, usize)>,
+    /// Places that are neighbours of both ends of the edge.
+    pub(super) common: Vec<u32>,
+    /// Samples of the triangles that are not their corners.
+    pub(super) samples: Vec<u32>,
+    /// Points of the changed triangles, each with a triangle of the finest LOD that may be close.
+    pub(super) points: Vec<(SurfacePoint, u32)>,
+}
+
+impl HalfEdgeCollapse<'_> {
+    /// Finds the triangles around place `v` before and after it moves to place `u`. Returns `false`
+    /// if that would tear or fold the surface, or needs a corner that `u` does not have.
+    pub(super) fn find_star(&mut self, v: u32, u: u32, star: &mut Star) -> bool {
+        star.gone.clear();
+        star.kept.clear();
+        star.moved.clear();
+        star.after.clear();
+        star.neighbours.clear();
+        star.common.clear();
+        let [own, other] = [v, u].map(|p| self.around[p as usize].len());
+        if own.max(other) > MAX_AROUND {
+            return false;
+        }
+        self.tests += own * (own + other) / 16;
+        for &t in &self.around[v as usize] {
+            let places = self.places_of(t);
+            for p in places.into_iter().filter(|&p| p != v) {
+                match star.neighbours.iter_mut().find(|(other, _)| *other == p) {
+                    Some((_, count)) => *count += 1,
+                    None => star.neighbours.push((p, 1)),
+                }
+            }
+            if places[0] == u || places[1] == u || places[2] == u { star.gone.push(t) } else { star.kept.push(t) }
+        }
+        // Edges with more than two triangles stay. Vertices on a border move along the border.
+        let border = star.neighbours.iter().filter(|(_, count)| *count == 1).count();
+        let fits = star.gone.len() == if border > 0 { 1 } else { 2 };
+        if !fits || border > 2 || star.kept.is_empty() || star.neighbours.iter().any(|(_, count)| *count > 2) {
+            return false;
+        }
+        // Two triangles at the same three places would remain otherwise.
+        let meets = |p: u32| self.around[u as usize].iter().any(|&t| self.places_of(t).contains(&p));
+        star.common.extend(star.neighbours.iter().map(|(p, _)| *p).filter(|&p| p != u && meets(p)));
+        star.common.len() == star.gone.len() && self.move_corners(v, u, star)
+    }
+
+    /// Finds the corners at `u` that replace those at `v`. Returns `false` if there are none, or
+    /// several for one.
+    fn move_corners(&self, v: u32, u: u32, star: &mut Star) -> bool {
+        let place = |corner: u32| self.corners[corner as usize].place;
+        for &t in &star.gone {
+            let corner = |at: u32| self.triangles[t as usize].into_iter().find(|&c| place(c) == at);
+            let (Some(from), Some(to)) = (corner(v), corner(u)) else { return false };
+            match star.moved.iter().find(|(corner, _)| *corner == from) {
+                Some((_, known)) if *known != to => return false,
+                Some(_) => {}
+                None => star.moved.push((from, to)),
+            }
+        }
+        for &t in &star.kept {
+            let mut after = self.triangles[t as usize];
+            for corner in after.iter_mut().filter(|corner| place(**corner) == v) {
+                let known = star.moved.iter().find(|(from, _)| from == corner).map(|(_, to)| *to);
+                let similar = || Some(self.similar(*corner, u)?).filter(|_| self.seams == SeamRule::Crossed);
+                let Some(to) = known.or_else(similar) else { return false };
+                if known.is_none() {
+                    star.moved.push((*corner, to));
+                }
+                *corner = to;
+            }
+            star.after.push(self.vertices_of(after));
+        }
+        true
+    }
+
+    /// Returns the corner at a place, of the same group, whose attributes are closest to those of
+    /// another corner.
+    fn similar(&self, corner: u32, place: u32) -> Option<u32> {
+        let vertex = |corner: u32| &self.geometry.vertices[self.corners[corner as usize].vertex as usize];
+        let off = |c: &u32| {
+            let (a, b) = (vertex(*c), vertex(corner));
+            let turned = a.normal.distance(b.normal) * NORMAL_WEIGHT * self.side;
+            turned + a.uv.distance(b.uv) * UV_WEIGHT * self.uv_scale
+        };
+        let all = self.around[place as usize].iter().flat_map(|&t| self.triangles[t as usize]);
+        let group = self.corners[corner as usize].group;
+        let same = |c: &u32| self.corners[*c as usize].place == place && self.corners[*c as usize].group == group;
+        all.filter(same).min_by(|a, b| off(a).total_cmp(&off(b)).then(a.cmp(b)))
+    }
+
+    /// Looks up the positions of the triangles after a collapse.
+    pub(super) fn pose(&self, pose: usize, star: &mut Star) {
+        star.posed.clear();
+        star.posed.extend(star.after.iter().map(|t| t.map(|v| self.at(pose, v))));
+    }
+
+    /// Returns whether a collapse turns a triangle too far in a pose, or makes it degenerate.
+    pub(super) fn turns(&self, pose: usize, star: &Star) -> bool {
+        let normal = |t: [u32; 3]| {
+            let [a, b, c] = t.map(|v| self.at(pose, v));
+            let (x, y) = (sub(b, a), sub(c, a));
+            Vec3::new(x.y * y.z - x.z * y.y, x.z * y.x - x.x * y.z, x.x * y.y - x.y * y.x)
+        };
+        let least = MIN_COSINES[usize::from(pose > 0)];
+        star.kept.iter().zip(&star.after).any(|(&t, &after)| {
+            let (before, after) = (normal(self.vertices_of(self.triangles[t as usize])), normal(after));
+            let (cosine, lengths) = (dot(before, after), dot(before, before) * dot(after, after));
+            cosine < least * lengths.sqrt() || pose == 0 && dot(before, before) > 0.0 && cosine <= 0.0
+        })
+    }
+
+    /// Returns the change of attributes at a place that is removed, as a distance in metres.
+    pub(super) fn changed_attributes(&mut self, v: u32, star: &Star) -> f32 {
+        let p = self.at(0, self.places[v as usize]);
+        let mut most = 0.0_f32;
+        for &(corner, _) in &star.moved {
+            // The closest of the triangles that had this corner.
+            let mut best: Option<(f32, [u32; 3], Vec3)> = None;
+            for (&t, &after) in star.kept.iter().zip(&star.after) {
+                if self.triangles[t as usize].contains(&corner) {
+                    let [a, b, c] = after.map(|v| self.at(0, v));
+                    let q = closest(p, a, b, c);
+                    self.tests += 1;
+                    let squared = distance_squared(p, q);
+                    if best.is_none_or(|(least, ..)| squared < least) {
+                        best = Some((squared, after, barycentric(q, a, b, c)));
+                    }
+                }
+            }
+            let Some((_, after, part)) = best else { continue };
+            let own = &self.geometry.vertices[self.corners[corner as usize].vertex as usize];
+            let [a, b, c] = after.map(|v| &self.geometry.vertices[v as usize]);
+            let normal = (a.normal * part.x + b.normal * part.y + c.normal * part.z).normalize_or_zero();
+            let uv = a.uv * part.x + b.uv * part.y + c.uv * part.z;
+            let color = (a.color * part.x + b.color * part.y + c.color * part.z - own.color).truncate();
+            most = most.max(uv.distance(own.uv) * UV_WEIGHT * self.uv_scale);
+            most = most.max(normal.distance(own.normal) * NORMAL_WEIGHT * self.side);
+            most = most.max(color.length() * COLOR_WEIGHT * self.side);
+        }
+        most
+    }
+
+    /// Finds the samples and the points whose distances a collapse changes.
+    pub(super) fn find_points(&self, v: u32, u: u32, star: &mut Star) {
+        let own = self.places[v as usize];
+        star.samples.clear();
+        for &t in star.gone.iter().chain(&star.kept) {
+            // Neighbours stay corners of the surface.
+            let corner = |s: u32| star.neighbours.iter().any(|(p, _)| self.places[*p as usize] == s);
+            star.samples.extend(self.samples[t as usize].iter().filter(|&&s| s != own && !corner(s)));
+        }
+        star.points.clear();
+        for (&t, &after) in star.kept.iter().zip(&star.after) {
+            let places = self.places_of(t).map(|p| if p == v { u } else { p });
+            star.points.push((after, self.near[places[0] as usize]));
+            // Edges without `u` stay as they were.
+            for (i, j) in [(0, 1), (1, 2), (2, 0)].into_iter().filter(|&(i, j)| places[i] == u || places[j] == u) {
+                star.points.push(([after[i], after[i], after[j]], self.near[places[i] as usize]));
+            }
+        }
+    }
+}
+
+/// Returns the weights of the corners of a triangle at a point in its plane.
+fn barycentric(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
+    let (ab, ac, ap) = (sub(b, a), sub(c, a), sub(p, a));
+    let (d00, d01, d11) = (dot(ab, ab), dot(ab, ac), dot(ac, ac));
+    let (d20, d21) = (dot(ap, ab), dot(ap, ac));
+    let area = d00 * d11 - d01 * d01;
+    if area > 0.0 {
+        let (v, w) = ((d11 * d20 - d01 * d21) / area, (d00 * d21 - d01 * d20) / area);
+        Vec3::new(1.0 - v - w, v, w)
+    } else {
+        Vec3::X
+    }
+}
