@@ -1,6 +1,8 @@
 //! Vertices moved by STEP tracks, which jump in the source but are interpolated when drawn, or jump there at
 //! another time.
 
+use std::iter::successors;
+
 use crate::frames::FrameGrid;
 use crate::model::{Clip, Interpolation, Model};
 
@@ -16,15 +18,16 @@ impl SteppedVertices {
     /// holds STEP tracks between frames, so that only those which jump between frames count.
     pub(crate) fn new(model: &Model, clip: &Clip, grid: &FrameGrid, morphs: bool, holds: bool) -> Self {
         let holds = holds || grid.stepped;
-        let jumps = |interpolation, moves: bool, at_frames: bool| {
-            interpolation == Interpolation::Step && moves && !(holds && at_frames)
-        };
+        // Root motion is taken out of these nodes, at all times.
+        let parent = |node: &usize| model.nodes[*node].parent;
+        let displaced = clip.root.map_or(Vec::new(), |root| successors(Some(root.node), parent).collect());
         let mut nodes = vec![false; model.nodes.len()];
         let mut tracks = 0;
-        for channel in &clip.channels {
+        for channel in clip.channels.iter().filter(|channel| channel.curve.interpolation == Interpolation::Step) {
             let curve = &channel.curve;
-            let moves = curve.values.iter().any(|v| *v != curve.values[0]);
-            if jumps(curve.interpolation, moves, grid.has_jumps(&curve.times, &curve.values)) {
+            if jumps(&curve.values)
+                && !(holds && !displaced.contains(&channel.node) && grid.has_jumps(&curve.times, &curve.values))
+            {
                 (nodes[channel.node], tracks) = (true, tracks + 1);
             }
         }
@@ -32,11 +35,11 @@ impl SteppedVertices {
             nodes[node] |= model.nodes[node].parent.is_some_and(|p| nodes[p]);
         }
         let mut morphed = vec![false; model.nodes.len()];
-        for channel in clip.morphs.iter().filter(|_| morphs) {
+        let morphs = clip.morphs.iter().filter(|c| morphs && c.curve.interpolation == Interpolation::Step);
+        for channel in morphs {
             let curve = &channel.curve;
             let keys: Vec<&[f64]> = curve.values.chunks(curve.targets).collect();
-            let moves = keys.iter().any(|key| *key != keys[0]);
-            if jumps(curve.interpolation, moves, grid.has_jumps(&curve.times, &keys)) {
+            if jumps(&keys) && !(holds && grid.has_jumps(&curve.times, &keys)) {
                 (morphed[channel.node], tracks) = (true, tracks + 1);
             }
         }
@@ -58,4 +61,9 @@ impl SteppedVertices {
     pub(crate) fn moves(&self, vertex: usize) -> bool {
         self.vertices.get(vertex).is_some_and(|moves| *moves)
     }
+}
+
+/// Whether the values of keys differ.
+fn jumps<T: PartialEq>(keys: &[T]) -> bool {
+    keys.iter().any(|key| *key != keys[0])
 }
