@@ -3,8 +3,17 @@
 
 use glam::Vec3;
 
-use super::{COLOR_WEIGHT, HalfEdgeCollapse, NORMAL_WEIGHT, SeamRule, SurfacePoint, UV_WEIGHT, closest};
+use super::state::{HalfEdgeCollapse, SeamRule};
+use crate::geometry::lods::error::SurfacePoint;
+use crate::geometry::lods::surface::closest;
 use crate::vector_math::{distance_squared, dot, sub};
+
+/// Changes at a removed vertex that count as much as a distance: of a normal by one radian and of a
+/// colour by its range, relative to the longest side of the surface; and of texture coordinates,
+/// relative to the distance by which the texture moves on the surface.
+const NORMAL_WEIGHT: f32 = 0.005;
+const COLOR_WEIGHT: f32 = 0.005;
+const UV_WEIGHT: f32 = 0.12;
 
 /// Maximum number of triangles at a place that is removed, or at its neighbour.
 const MAX_AROUND: usize = 128;
