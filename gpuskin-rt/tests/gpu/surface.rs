@@ -1,6 +1,7 @@
 //! Shading of the renderer's own material: vertex colours, emitted light, flat triangles.
 
-use crate::common::model::{Pose, Recipe, TestClip, nearest, plain};
+use crate::common::model::{Pose, Recipe, nearest, plain};
+use crate::common::squares::STILL;
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, gpu};
 use glam::{Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::vertex::Vertex;
@@ -27,14 +28,7 @@ fn square(encoding: Encoding, format: VertexFormat, colors: [Vec4; 2], material:
         encoding,
         format,
         bones: 1,
-        clips: vec![TestClip {
-            intervals: 1,
-            stored: 1,
-            held: HeldFrames::NONE,
-            duration: 0.0,
-            stepped: false,
-            looped: false,
-        }],
+        clips: vec![STILL],
         frames_per_layer: 8,
         normals: Normals::Cofactor,
         width: 64,

@@ -1,7 +1,8 @@
 //! Material textures: the format that a device selects, its result, and access from a game's own
 //! pipelines.
 
-use crate::common::model::{Pose, Recipe, TestClip, nearest, plain};
+use crate::common::model::{Pose, Recipe, nearest, plain};
+use crate::common::squares::STILL;
 use crate::common::{BACKENDS, Canvas, Gpu, open};
 use glam::{Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::vertex::Vertex;
@@ -52,14 +53,7 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         encoding: Encoding::MatrixF16,
         format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
         bones: 1,
-        clips: vec![TestClip {
-            intervals: 1,
-            stored: 1,
-            held: HeldFrames::NONE,
-            duration: 0.0,
-            stepped: false,
-            looped: false,
-        }],
+        clips: vec![STILL],
         frames_per_layer: 8,
         normals: Normals::Cofactor,
         width: 64,

@@ -7,7 +7,8 @@ use half::f16;
 
 use super::Gpu;
 use super::brdf::{Sheen, SurfacePoint};
-use super::model::{Pose, Recipe, TestClip, plain};
+use super::model::{Pose, Recipe, plain};
+use super::squares::STILL;
 
 /// A picture in linear light, rows from the top.
 pub struct Picture {
@@ -158,14 +159,7 @@ pub fn recipe(vertices: Vec<Vertex>, indices: Vec<u32>, tangent: bool, material:
         encoding: Encoding::MatrixF32,
         format: VertexFormat { packing: Packing::Full, tangent, color: false },
         bones: 1,
-        clips: vec![TestClip {
-            intervals: 1,
-            stored: 1,
-            held: HeldFrames::NONE,
-            duration: 0.0,
-            stepped: false,
-            looped: false,
-        }],
+        clips: vec![STILL],
         frames_per_layer: 8,
         normals: Normals::Cofactor,
         width: 64,
