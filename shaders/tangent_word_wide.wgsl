@@ -1,3 +1,3 @@
 fn gpuskin_tangent_word(input: GpuskinInput) -> u32 {
-    return input.words_1.w;
+    return gpuskin_words_1(input).w;
 }

@@ -12,7 +12,7 @@ fn gpuskin_unpack(input: GpuskinInput) -> GpuskinVertex {
     let words = input.words_0;
     let position = vec3<f32>(vec3<u32>(words.x & 0xffffu, words.x >> 16u, words.y & 0xffffu)) / 65535.0;
     let uv = vec2<f32>(vec2<u32>(words.w & 0xffffu, words.w >> 16u)) / 65535.0;
-    let low = vec4<u32>(input.words_1.x) >> vec4<u32>(0u, 8u, 16u, 24u);
+    let low = vec4<u32>(gpuskin_words_1(input).x) >> vec4<u32>(0u, 8u, 16u, 24u);
     let high = vec4<u32>(words.y) >> vec4<u32>(16u, 18u, 20u, 22u);
     let weights = gpuskin_unpack_weights(input);
     let more = gpuskin_unpack_more_weights(input);

@@ -146,6 +146,8 @@ fn direction(word: u32) -> Vec3 {
 /// [`PaletteUniform`](crate::local::shader::PaletteUniform) of those poses, the words of the mesh,
 /// and the cached vertices.
 pub fn fill(variant: Variant) -> String {
+    // A pass that reads all words needs no second binding of the same buffer.
+    let variant = Variant { loads_influences: false, ..variant };
     let mut text = shader::source(variant, 0);
     let stride = variant.vertex.words();
     let mut at = 0;

@@ -9,11 +9,14 @@ use super::batch_passes::BatchPasses;
 use super::geometry::Geometry;
 use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
-use super::layouts::{Layouts, bind_group};
+use super::layouts::Layouts;
 use super::pipelines::{PassKind, Pipelines};
 use crate::VertexFormat;
 use crate::batch::{BatchFrame, BatchedCrowd, DrawnCrowd};
 use crate::cull::{DRAW_BYTES, ENTRY_BYTES};
+use crate::shader::{
+    ANIMATION_BINDING, DRAWS_BINDING, LIST_BINDING, MODEL_BINDING, PLACES_BINDING, PLAYBACKS_BINDING, VERTICES_BINDING,
+};
 
 const LABEL: Option<&str> = Some("gpuskin batch");
 
@@ -41,6 +44,8 @@ pub(crate) struct DrawPlan {
 struct DrawGroup {
     pipelines: Arc<Pipelines>,
     vertices: wgpu::Buffer,
+    /// Whether shaders load influences from the vertex buffer too.
+    loads_influences: bool,
     indices: wgpu::Buffer,
     index_format: wgpu::IndexFormat,
     runs: Vec<MaterialRun>,
@@ -69,7 +74,8 @@ pub(crate) struct BatchDraws {
     groups: Vec<DrawGroup>,
     /// Indirect arguments in drawing order: `[set][draw]`.
     arguments: wgpu::Buffer,
-    bind_group: wgpu::BindGroup,
+    /// Of each group.
+    bind_groups: Vec<wgpu::BindGroup>,
     frame: BatchFrame,
     /// Number on the device that exceeds that of all draws; `None` if the device reads no numbers of draws.
     unlimited: Option<wgpu::Buffer>,
@@ -137,6 +143,7 @@ impl DrawPlan {
                     groups.push(DrawGroup {
                         pipelines: pipelines.clone(),
                         vertices: meshes.vertices[&geometry.variant.vertex].clone(),
+                        loads_influences: geometry.variant.loads_influences,
                         indices: meshes.indices[usize::from(wide)].clone(),
                         index_format: geometry.index_format,
                         runs: Vec::new(),
@@ -248,8 +255,21 @@ impl BatchDraws {
             whole(&instances.playbacks),
             whole(&draws),
         ];
-        let bind_group = bind_group(device, LABEL, layouts.batch(), &resources);
-        Self { groups: plan.groups, arguments: passes.ordered_arguments.clone(), bind_group, frame, unlimited }
+        let bind_groups = plan.groups.iter().map(|group| {
+            let numbers =
+                [ANIMATION_BINDING, MODEL_BINDING, PLACES_BINDING, LIST_BINDING, PLAYBACKS_BINDING, DRAWS_BINDING];
+            let vertices = group.loads_influences.then(|| (VERTICES_BINDING, whole(&group.vertices)));
+            let entries = numbers.into_iter().zip(resources.clone()).chain(vertices);
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: LABEL,
+                layout: layouts.batch(group.loads_influences),
+                entries: &entries
+                    .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+                    .collect::<Vec<_>>(),
+            })
+        });
+        let bind_groups = bind_groups.collect();
+        Self { groups: plan.groups, arguments: passes.ordered_arguments.clone(), bind_groups, frame, unlimited }
     }
 
     /// Draws all crowds from a set of lists. Group 0 is bound.
@@ -258,7 +278,6 @@ impl BatchDraws {
             return;
         }
         let lists_at = (self.frame.sets_at + set * self.frame.set_words) * 4;
-        pass.set_bind_group(1, &self.bind_group, &[lists_at]);
         let draw = |pass: &mut wgpu::RenderPass<'_>, draws: DrawRange| {
             let at = (u64::from(set) * u64::from(self.frame.draws) + u64::from(draws.first)) * DRAW_BYTES;
             match &self.unlimited {
@@ -266,9 +285,10 @@ impl BatchDraws {
                 None => pass.multi_draw_indexed_indirect(&self.arguments, at, draws.count),
             }
         };
-        for group in &self.groups {
+        for (group, bind_group) in self.groups.iter().zip(&self.bind_groups) {
             let (Some(first), Some(pipeline)) = (group.runs.first(), group.pipelines.of(kind)) else { continue };
             pass.set_pipeline(pipeline);
+            pass.set_bind_group(1, bind_group, &[lists_at]);
             pass.set_vertex_buffer(0, group.vertices.slice(..));
             pass.set_index_buffer(group.indices.slice(..), group.index_format);
             if group.pipelines.reads_material(kind) {
@@ -330,8 +350,10 @@ impl Meshes {
             device.create_buffer(&wgpu::BufferDescriptor { label: LABEL, size, usage, mapped_at_creation: false })
         };
         let indices = index_bytes.map(|bytes| buffer(bytes, wgpu::BufferUsages::INDEX));
-        let vertices: HashMap<_, _> =
-            vertex_bytes.iter().map(|(format, bytes)| (*format, buffer(*bytes, wgpu::BufferUsages::VERTEX))).collect();
+        let vertices: HashMap<_, _> = vertex_bytes
+            .iter()
+            .map(|(format, bytes)| (*format, buffer(*bytes, wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::STORAGE)))
+            .collect();
         for (geometry, vertices_at, indices_at) in copies {
             let wide = usize::from(geometry.index_format == wgpu::IndexFormat::Uint32);
             let to = (&vertices[&geometry.variant.vertex], vertices_at);

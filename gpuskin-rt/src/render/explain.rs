@@ -10,6 +10,7 @@ use super::palette::computes;
 use super::sharing::CacheState;
 use super::{Crowd, CrowdRenderer, DrawPath, Error};
 use crate::cull::MAX_VIEWS;
+use crate::shader::MorphUse;
 use crate::{Encoding, View};
 
 /// Whether instances outside all views are culled, and why not.
@@ -170,7 +171,7 @@ impl<M> Crowd<M> {
             lods: culled_lods.or_else(|| draw_runs.iter().map(|lods| lods.end).max()).unwrap_or(1),
             bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX_BYTES),
             draws: (draw_runs.len() * kinds * self.core.parts.len()) as u32,
-            morphs_added: (geometry.variant.has_vertex_index() && poses.is_some() && drawn.is_some())
+            morphs_added: (geometry.variant.morphs == MorphUse::Applied && poses.is_some() && drawn.is_some())
                 .then(|| drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(View::MAIN))).all(adds_morphs)),
             merged: renderer.batching.merged(&self.core),
         }

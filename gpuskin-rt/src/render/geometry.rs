@@ -19,7 +19,7 @@ use super::words_texture::words_texture;
 use crate::shader::{
     ANIMATION_BINDING, CLIPS_ACROSS, CLIPS_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
     MORPHS_BINDING, ModelUniform, PLACES_BINDING, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, UNIFORM_CLIPS,
-    Variant,
+    VERTICES_BINDING, Variant,
 };
 use crate::{ByteRange, Encoding, IndexRange, MeshPart, Metadata, Model, TexelFormat, cull, morph};
 
@@ -67,9 +67,6 @@ pub(crate) struct PoseMemory {
     pub(crate) morph_bytes: u64,
 }
 
-/// Storage buffers of a vertex shader that reads a palette and transforms of the previous frame.
-const STORAGE_BUFFERS_WITH_PREVIOUS: u32 = 5;
-
 /// Buffers of the instances that are drawn from a palette.
 #[derive(Clone)]
 pub(crate) struct InstanceBindings<'a> {
@@ -91,9 +88,8 @@ impl Geometry {
         materials: &MaterialConstants,
     ) -> Result<Self, Error> {
         let meta = &model.meta;
-        let readable = !meta.encoding.needs_compute()
-            || device.limits().max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS_WITH_PREVIOUS;
-        let variant = Variant { previous_transforms: pose_times > 1 && readable, ..Variant::of(meta) };
+        let buffers = device.limits().max_storage_buffers_per_shader_stage;
+        let variant = Variant::of(meta).on_device(pose_times > 1, buffers);
         consistent(meta).map_err(|reason| Error::model(&meta.name, reason))?;
         allowed(&device.limits(), meta, variant, materials)?;
 
@@ -259,7 +255,8 @@ impl Geometry {
             (LIST_BINDING, wgpu::BindingResource::Buffer(list)),
             (PLAYBACKS_BINDING, wgpu::BindingResource::Buffer(playbacks)),
         ];
-        let entries = resources.into_iter().chain(previous).chain(self.morphs());
+        let vertices = self.variant.loads_influences.then(|| (VERTICES_BINDING, self.vertex_words()));
+        let entries = resources.into_iter().chain(previous).chain(vertices).chain(self.morphs());
         let entries: Vec<_> = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("gpuskin model with a palette"),

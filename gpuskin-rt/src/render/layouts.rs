@@ -11,7 +11,8 @@ use crate::shader::material::{
 use crate::shader::{
     ANIMATION_BINDING, CLIPS_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING,
     MODEL_BINDING, MODEL_BYTES, MORPHS_BINDING, MorphUse, PLACE_ATTRIBUTES, PLACES_BINDING, PLAYBACK_ATTRIBUTES,
-    PLAYBACK_LOCATION, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, Variant,
+    PLAYBACK_LOCATION, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, PREVIOUS_LOCATION, VERTICES_BINDING,
+    Variant,
 };
 use core::num::NonZeroU32;
 use std::collections::HashMap;
@@ -34,10 +35,10 @@ pub(crate) struct Layouts {
     /// Layouts for fields, by the same index as `model`, without and with morph targets. Created on first use.
     field: [[OnceLock<wgpu::BindGroupLayout>; TEXTURES]; 2],
     /// Layout for models with a palette. Created on first use, because not every device supports
-    /// it. Without and with transforms of the previous frame, without and with morph targets.
-    palette: [[OnceLock<wgpu::BindGroupLayout>; 2]; 2],
-    /// Layout for all crowds of a batch. Created on first use, for the same reason.
-    batch: OnceLock<wgpu::BindGroupLayout>,
+    /// it. Without and with transforms of the previous frame, morph targets, and loaded influences.
+    palette: [[[OnceLock<wgpu::BindGroupLayout>; 2]; 2]; 2],
+    /// Layouts for all crowds of a batch, without and with loaded influences. Created on first use, for the same reason.
+    batch: [OnceLock<wgpu::BindGroupLayout>; 2],
     device: wgpu::Device,
     /// Layouts for materials and for tables of materials, by their textures. Created on first use.
     materials: Mutex<HashMap<(TextureSet, bool), wgpu::BindGroupLayout>>,
@@ -75,7 +76,7 @@ impl Layouts {
             posed: Default::default(),
             field: Default::default(),
             palette: Default::default(),
-            batch: OnceLock::new(),
+            batch: Default::default(),
             device: device.clone(),
             materials: Default::default(),
             table_len: table_len(device),
@@ -109,7 +110,8 @@ impl Layouts {
         if !variant.encoding.needs_compute() {
             return self.frames(variant);
         }
-        self.palette[morphs][usize::from(variant.previous_transforms)].get_or_init(|| {
+        let (previous, loads) = (usize::from(variant.previous_transforms), usize::from(variant.loads_influences));
+        self.palette[morphs][previous][loads].get_or_init(|| {
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin model with a palette"),
                 entries: &model_layout_entries(variant),
@@ -117,16 +119,18 @@ impl Layouts {
         })
     }
 
-    /// Layout of the crowds of a batch: palette, constants of crowds, instances, lists and draws.
-    pub(crate) fn batch(&self) -> &wgpu::BindGroupLayout {
-        self.batch.get_or_init(|| {
+    /// Layout of the crowds of a batch: palette, constants of crowds, instances, lists and draws, and the vertices where
+    /// shaders load influences.
+    pub(crate) fn batch(&self, loads_influences: bool) -> &wgpu::BindGroupLayout {
+        self.batch[usize::from(loads_influences)].get_or_init(|| {
             let bindings =
                 [ANIMATION_BINDING, MODEL_BINDING, PLACES_BINDING, LIST_BINDING, PLAYBACKS_BINDING, DRAWS_BINDING];
             let of_vertex =
                 |binding| entry(binding, wgpu::ShaderStages::VERTEX, storage(true, binding == LIST_BINDING));
+            let vertices = loads_influences.then_some(VERTICES_BINDING);
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin batch"),
-                entries: &bindings.map(of_vertex),
+                entries: &bindings.into_iter().chain(vertices).map(of_vertex).collect::<Vec<_>>(),
             })
         })
     }
@@ -190,7 +194,7 @@ impl Layouts {
     ) -> [wgpu::PipelineLayout; 2] {
         let model = match instances {
             InstanceSource::Field => self.field(variant).unwrap_or_else(|| self.model(variant)),
-            InstanceSource::Batch { .. } => self.batch(),
+            InstanceSource::Batch { .. } => self.batch(variant.loads_influences),
             InstanceSource::Records | InstanceSource::Added | InstanceSource::Cached => self.model(variant),
         };
         let material = if instances.has_table() { self.table(textures) } else { self.material(textures) };
@@ -232,7 +236,9 @@ pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry>
         entry(LIST_BINDING, vertex, storage(true, true)),
         entry(PLAYBACKS_BINDING, vertex, storage(true, false)),
     ];
-    entries.extend(variant.previous_transforms.then(|| entry(PREVIOUS_BINDING, vertex, storage(true, false))));
+    let more = [(variant.previous_transforms, PREVIOUS_BINDING), (variant.loads_influences, VERTICES_BINDING)];
+    let more = more.into_iter().filter(|(has, _)| *has);
+    entries.extend(more.map(|(_, binding)| entry(binding, vertex, storage(true, false))));
     entries.extend(morphs_entry(variant));
     entries
 }

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use super::bindings::{
     ANIMATION_BINDING, CLIPS_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, LIST_BINDING, MODEL_BINDING,
     MORPHS_BINDING, PLACES_BINDING, PLAYBACK_ATTRIBUTES, PLAYBACK_LOCATION, PLAYBACKS_BINDING, POSES_BINDING,
-    PREVIOUS_BINDING, PREVIOUS_LOCATION, clips_across,
+    PREVIOUS_BINDING, PREVIOUS_LOCATION, VERTICES_BINDING, clips_across,
 };
 use super::variant::{InstanceSource, MorphUse, Variant};
 use crate::VertexFormat;
@@ -21,8 +21,8 @@ pub(super) fn interface(variant: Variant, group: u32, instances: InstanceSource)
     }
     if variant.encoding.needs_compute() {
         if matches!(instances, InstanceSource::Batch { .. }) {
-            let _ = write!(text, "{}", of_batch(group));
-            return text;
+            text.push_str(&of_batch(variant, group));
+            return text + &words(variant, group);
         }
         let poses = match instances {
             InstanceSource::Cached => "gpuskin_cached_vertices: array<vec4<u32>>",
@@ -49,7 +49,7 @@ pub(super) fn interface(variant: Variant, group: u32, instances: InstanceSource)
             );
         }
         text.push_str(&morphs_binding(variant, group));
-        return text;
+        return text + &words(variant, group);
     }
     if instances == InstanceSource::Records {
         text.push_str(&place_record(INSTANCE_LOCATION, ""));
@@ -63,6 +63,7 @@ pub(super) fn interface(variant: Variant, group: u32, instances: InstanceSource)
     let number = if variant.reads_number(instances) { VERTEX_NUMBER } else { "" };
     let _ = write!(text, "    @builtin(instance_index) number: u32,\n{number}}}\n\n");
     text.push_str(&morphs_binding(variant, group));
+    text.push_str(&words(variant, group));
     if instances.is_posed(variant) {
         let _ = write!(
             text,
@@ -112,10 +113,36 @@ pub(super) fn animation(variant: Variant, group: u32) -> String {
     text
 }
 
+/// Returns the functions that read the words of a vertex beyond the first four: from attributes, or from the vertex buffer.
+fn words(variant: Variant, group: u32) -> String {
+    let words = variant.vertex.words();
+    let mut text = String::new();
+    if variant.loads_from_buffer() {
+        let _ = write!(
+            text,
+            "// Vertices, {words} words each.\n\
+             @group({group}) @binding({VERTICES_BINDING}) var<storage, read> gpuskin_vertices: array<u32>;\n"
+        );
+    }
+    for i in 1..words.div_ceil(4) {
+        let load = |word: usize| match word < words {
+            true => format!("gpuskin_vertices[input.vertex * {words}u + {word}u]"),
+            false => "0u".to_owned(),
+        };
+        let value = match variant.loads_from_buffer() && i >= variant.vertex_attributes().len() {
+            true => format!("vec4<u32>({})", [0, 1, 2, 3].map(|k| load(4 * i + k)).join(", ")),
+            false => format!("input.words_{i}"),
+        };
+        let _ = write!(text, "\nfn gpuskin_words_{i}(input: GpuskinInput) -> vec4<u32> {{\n    return {value};\n}}\n");
+    }
+    text
+}
+
 /// Rest of the vertex input, and bindings of a batch.
-fn of_batch(group: u32) -> String {
+fn of_batch(variant: Variant, group: u32) -> String {
+    let number = if variant.loads_from_buffer() { VERTEX_NUMBER } else { "" };
     format!(
-        "    // Number of the draw, and index into its list.\n    @builtin(instance_index) drawn: u32,\n}}\n\n\
+        "    // Number of the draw, and index into its list.\n    @builtin(instance_index) drawn: u32,\n{number}}}\n\n\
          @group({group}) @binding({ANIMATION_BINDING}) var<storage, read> gpuskin_palette: array<mat3x4<f32>>;\n\
          @group({group}) @binding({MODEL_BINDING}) var<storage, read> gpuskin_crowds: array<GpuskinDrawnCrowd>;\n\
          // Place records, two vectors per instance.\n\
@@ -145,7 +172,6 @@ pub(super) fn color_word(vertex: VertexFormat) -> String {
     }
     let last = vertex.words() - 1;
     let (attribute, component) = (last / 4, ["x", "y", "z", "w"][last % 4]);
-    format!(
-        "\nfn gpuskin_color_word(input: GpuskinInput) -> u32 {{\n    return input.words_{attribute}.{component};\n}}\n"
-    )
+    let words = if attribute == 0 { "input.words_0".to_owned() } else { format!("gpuskin_words_{attribute}(input)") };
+    format!("\nfn gpuskin_color_word(input: GpuskinInput) -> u32 {{\n    return {words}.{component};\n}}\n")
 }

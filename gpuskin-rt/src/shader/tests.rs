@@ -38,7 +38,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
                 batched.into_iter().chain([cached, fill])
             },
         ))
-        .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.has_vertex_index()).map(|variant| {
+        .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::Applied).map(|variant| {
             (
                 format!("crowd with added morph targets of {variant:?}"),
                 drawn(variant, InstanceSource::Added, false, true),

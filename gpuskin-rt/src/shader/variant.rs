@@ -1,6 +1,6 @@
 //! Properties of models and sources of instances that select shader code.
 
-use super::bindings::UNIFORM_CLIPS;
+use super::bindings::{PALETTE_STORAGE_BUFFERS, UNIFORM_CLIPS};
 use crate::{Encoding, Metadata, Normals, Packing, VertexFormat};
 
 /// Properties of a model that select its shader code.
@@ -32,6 +32,10 @@ pub struct Variant {
     /// Whether instances have variants of the model's materials.
     #[doc(hidden)]
     pub model_variants: bool,
+    /// Whether the shader reads influences, tangents and colours from the vertex buffer as a storage buffer, instead of
+    /// as attributes.
+    #[doc(hidden)]
+    pub loads_influences: bool,
 }
 
 /// Use of the deltas of morph targets in a shader.
@@ -47,7 +51,8 @@ pub enum MorphUse {
 }
 
 impl Variant {
-    /// Derives the value from a model's metadata, without transforms of the previous frame.
+    /// Derives the value from a model's metadata, without transforms of the previous frame and with all of a vertex in
+    /// attributes.
     #[doc(hidden)]
     pub fn of(meta: &Metadata) -> Self {
         let array = meta.texture.layers > 1 && !meta.encoding.needs_compute();
@@ -55,7 +60,17 @@ impl Variant {
         let clip_texture = meta.clips.len() > UNIFORM_CLIPS && !encoding.needs_compute();
         let morphs = if meta.mesh.morphs.len > 0 { MorphUse::Applied } else { MorphUse::None };
         let (vertex, model_variants) = (meta.mesh.format, !meta.variants.is_empty());
-        Self { encoding, array, vertex, normals, previous_transforms: false, clip_texture, morphs, model_variants }
+        Self {
+            encoding,
+            array,
+            vertex,
+            normals,
+            previous_transforms: false,
+            clip_texture,
+            morphs,
+            model_variants,
+            loads_influences: false,
+        }
     }
 
     /// Returns whether vertices have tangents. Without them, the tangent of `gpuskin_skin_vertex` has no meaning.
@@ -69,9 +84,27 @@ impl Variant {
     }
 
     /// Returns whether `GpuskinInput` has the index of the vertex, `@builtin(vertex_index) vertex: u32`, because morph
-    /// targets move vertices. An entry point then cannot declare this builtin again.
+    /// targets move vertices or vertices have more than four influences. An entry point then cannot declare this builtin
+    /// again.
     pub fn has_vertex_index(self) -> bool {
-        self.morphs == MorphUse::Applied
+        self.morphs == MorphUse::Applied || self.loads_from_buffer()
+    }
+
+    /// Whether the shader loads influences of its own vertices. Attachments share a layout with models that do.
+    pub(super) const fn loads_from_buffer(self) -> bool {
+        self.loads_influences && self.vertex.packing.influences() > 4
+    }
+
+    /// Returns this variant for a device whose shaders can read `buffers` storage buffers each, with the features that
+    /// fit: transforms of the previous frame if `previous`, then influences that are loaded.
+    #[cfg(any(feature = "wgpu", test))]
+    pub(crate) fn on_device(self, previous: bool, buffers: u32) -> Self {
+        if !self.encoding.needs_compute() {
+            return Self { previous_transforms: previous, ..self };
+        }
+        let previous_transforms = previous && buffers > PALETTE_STORAGE_BUFFERS;
+        let used = PALETTE_STORAGE_BUFFERS + u32::from(previous_transforms);
+        Self { previous_transforms, loads_influences: self.vertex.packing.influences() > 4 && buffers > used, ..self }
     }
 
     /// Returns whether vertices of a crowd read bones that a pass has drawn from the animation texture: without
@@ -81,11 +114,11 @@ impl Variant {
         !self.encoding.needs_compute() && !self.encoding.is_vertex()
     }
 
-    /// Whether vertices need their index: to find cached vertices, or the deltas of morph targets.
+    /// Whether vertices need their index: to find cached vertices, the deltas of morph targets or influences.
     pub(super) fn reads_number(self, instances: InstanceSource) -> bool {
         match instances {
             InstanceSource::Cached => true,
-            InstanceSource::Batch { .. } => false,
+            InstanceSource::Batch { .. } => self.loads_from_buffer(),
             InstanceSource::Records | InstanceSource::Added | InstanceSource::Field => self.has_vertex_index(),
         }
     }
@@ -97,11 +130,12 @@ impl Variant {
         let VertexFormat { packing, tangent, .. } = self.vertex;
         let bones_only = self.morphs == MorphUse::None || !self.encoding.is_vertex();
         let tangents = !tangent || self.encoding.holds_tangents();
-        (packing == Packing::Static) == self.encoding.is_vertex() && tangents && bones_only
+        let loaded = !self.loads_influences || (self.encoding.needs_compute() && self.vertex.packing.influences() > 4);
+        (packing == Packing::Static) == self.encoding.is_vertex() && tangents && bones_only && loaded
     }
 
     /// Returns all variants, except that plain normals, transforms of the previous frame, clip textures, morph
-    /// targets and variants of materials occur with one or two vertex layouts only, and colours with one bone encoding and one vertex encoding only: they affect
+    /// targets, variants of materials and loaded influences occur with one or two vertex layouts only, and colours with one bone encoding and one vertex encoding only: they affect
     /// no other code.
     #[doc(hidden)]
     pub fn all() -> impl Iterator<Item = Self> {
@@ -114,6 +148,7 @@ impl Variant {
             clip_texture: false,
             morphs: MorphUse::None,
             model_variants: false,
+            loads_influences: false,
         };
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8];
         let formats = packings.into_iter().flat_map(|packing| {
@@ -151,13 +186,26 @@ impl Variant {
             let of = move |encoding| Self { model_variants: true, ..plain(encoding, of_packing(packing)) };
             [Encoding::MatrixF16, Encoding::LocalPacked, Encoding::VatF16].into_iter().map(of)
         });
-        let rest = plain_normals.chain(previous).chain(colored).chain(many_clips).chain(morphed).chain(varied);
+        let loaded = [Packing::Full8, Packing::Wide8].into_iter().flat_map(move |packing| {
+            let of = move |vertex| Self { loads_influences: true, ..plain(Encoding::LocalPacked, vertex) };
+            let formats = [(false, false), (true, false), (false, true), (true, true)]
+                .map(|(tangent, color)| of(VertexFormat { packing, tangent, color }));
+            let [first, ..] = formats;
+            let more = [Self { previous_transforms: true, ..first }, Self { morphs: MorphUse::Applied, ..first }];
+            formats.into_iter().chain(more)
+        });
+        let rest =
+            plain_normals.chain(previous).chain(colored).chain(many_clips).chain(morphed).chain(varied).chain(loaded);
         all.chain(rest).filter(|variant| variant.is_sound())
     }
 
     /// Returns the number of words of each vertex attribute, at locations from 0 up.
     #[doc(hidden)]
     pub const fn vertex_attributes(self) -> &'static [u32] {
+        if self.loads_from_buffer() {
+            // Position, normal and texture coordinates.
+            return if self.vertex.packing.is_full() { &[4, 4] } else { &[4] };
+        }
         match self.vertex.words() {
             2 => &[2],
             3 => &[3],

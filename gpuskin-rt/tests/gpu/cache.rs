@@ -199,8 +199,9 @@ fn fragment(varyings: Varyings) -> Texels {
 ";
 /// Side of the probe's targets, texels.
 const TEXELS: u32 = 512;
-const OF_PALETTE: &str = "@vertex fn vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings { return probe(input, index); }";
-const OF_CACHE: &str = "@vertex fn vertex(input: GpuskinInput) -> Varyings { return probe(input, input.vertex); }";
+const OF_VERTEX: &str = "@vertex fn vertex(input: GpuskinInput, @builtin(vertex_index) index: u32) -> Varyings { return probe(input, index); }";
+const OF_NUMBERED_VERTEX: &str =
+    "@vertex fn vertex(input: GpuskinInput) -> Varyings { return probe(input, input.vertex); }";
 
 fn own<'a>(gpu: &Gpu, scene: &'a Scene, text: String, clock: &'a [u8]) -> Own {
     let variant = scene.crowd.variant();
@@ -228,9 +229,10 @@ fn texel(probed: &[[f32; 4]], instance: u32, vertex: usize) -> [f32; 4] {
 /// Reads prepared vertices: those that every pipeline draws, and those that come from the cache.
 fn probe(gpu: &Gpu, scene: &Scene, clock: &[u8], encoder: wgpu::CommandEncoder) -> [Probed; 2] {
     let variant = scene.crowd.variant();
-    let draw = own(gpu, scene, shader::source(variant, 1) + PROBE + OF_PALETTE, clock);
+    let entry = if variant.has_vertex_index() { OF_NUMBERED_VERTEX } else { OF_VERTEX };
+    let draw = own(gpu, scene, shader::source(variant, 1) + PROBE + entry, clock);
     let all = draw.draw(gpu, encoder, |pass| scene.crowd.draw_with(pass, CustomDraw::new(1), |_, _| ()));
-    let draw = own(gpu, scene, shader::cached_source(variant, 1) + PROBE + OF_CACHE, clock);
+    let draw = own(gpu, scene, shader::cached_source(variant, 1) + PROBE + OF_NUMBERED_VERTEX, clock);
     let encoder = gpu.device.create_command_encoder(&Default::default());
     let cached = draw.draw(gpu, encoder, |pass| {
         scene.crowd.draw_with(pass, CustomDraw::new(1).with_pose_cache(), |pass, CustomPart { cached, .. }| {

@@ -3,7 +3,7 @@
 use crate::common::model::{Pose, Random, Recipe, plain};
 use crate::common::own::{Own, OwnDescriptor};
 use crate::common::squares::{map, square_recipe, squares};
-use crate::common::{BACKENDS, Gpu, compute, gpu, gpu_with, noop};
+use crate::common::{BACKENDS, Gpu, compute, compute_eight, gpu, gpu_with, noop};
 use glam::Vec3;
 use gpuskin_rt::internals::render::{CaptureFrame, CustomDraw, vertex_buffers};
 use gpuskin_rt::internals::*;
@@ -129,14 +129,27 @@ pub fn palette_keeps_pose_of_previous_frame() {
     // Four storage buffers per stage are too few for transforms of the previous frame.
     let five = wgpu::Limits { max_storage_buffers_per_shader_stage: 5, ..wgpu::Limits::downlevel_defaults() };
     let more = gpu_with(wgpu::Backends::VULKAN, five);
-    for gpu in BACKENDS.into_iter().filter_map(compute).chain(more) {
-        let transforms = gpu.device.limits().max_storage_buffers_per_shader_stage >= 5;
+    let eight = BACKENDS.into_iter().filter_map(compute_eight);
+    for gpu in BACKENDS.into_iter().filter_map(compute).chain(more).chain(eight) {
+        let buffers = gpu.device.limits().max_storage_buffers_per_shader_stage;
+        let transforms = buffers >= 5;
         // Node matrices in workgroup memory, with culling; and in the palette, without. Morph targets that a compute pass
         // adds, for one pose, and for all of them.
         let most = RendererDescriptor::default().morph_bytes;
-        let cases = [(4, true, 0), (253, false, 0), (4, true, most), (40, false, most), (4, true, 1 << 13)];
-        for (bones, culling, morph_bytes) in cases {
-            let packing = if morph_bytes > 0 { Packing::Wide } else { Packing::Narrow };
+        // Eight influences, which shaders load if they may read another storage buffer.
+        let (four, morphs, eight) = (Packing::Narrow, Packing::Wide, [Packing::Wide8, Packing::Full8]);
+        let cases = [
+            (4, true, 0, four),
+            (253, false, 0, four),
+            (4, true, most, morphs),
+            (40, false, most, morphs),
+            (4, true, 1 << 13, morphs),
+            (40, true, 0, eight[0]),
+            (4, false, 0, eight[1]),
+            (40, false, most, eight[0]),
+            (4, true, 1 << 13, eight[1]),
+        ];
+        for (bones, culling, morph_bytes, packing) in cases {
             let format = VertexFormat { packing, tangent: false, color: false };
             let mut recipe = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, bones);
             if morph_bytes > 0 {
@@ -147,7 +160,9 @@ pub fn palette_keeps_pose_of_previous_frame() {
             let descriptor = RendererDescriptor { motion_vectors: true, culling, morph_bytes, ..Default::default() };
             let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
             let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
-            assert_eq!(crowd.variant().previous_transforms, transforms);
+            let loads = packing.influences() == 8 && buffers > 5;
+            let variant = crowd.variant();
+            assert_eq!((variant.previous_transforms, variant.loads_influences), (transforms, loads));
             let mut prepare = |seconds: f64| {
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 renderer.prepare(&gpu.queue, &mut encoder, &above(20.0), seconds).unwrap();
@@ -183,7 +198,7 @@ pub fn palette_keeps_pose_of_previous_frame() {
             let times = [renderer.time(), renderer.previous_time()];
             let words = [times[0].words(), times[1].words(), [150, 0]];
             let added = morph_bytes == most;
-            let (source, both) = match (added, morph_bytes > 0) {
+            let (source, both) = match (added, crowd.variant().has_vertex_index()) {
                 (true, _) => (shader::added_morphs_source(crowd.variant(), 1), &numbered()),
                 (false, true) => (shader::source(crowd.variant(), 1), &numbered()),
                 (false, false) => (shader::source(crowd.variant(), 1), &BOTH.to_owned()),

@@ -2,10 +2,10 @@
 //! a pipeline can compare with the CPU reference.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, many_clips, variant_names};
-use crate::common::{BACKENDS, Canvas, Gpu, compute, gpu};
+use crate::common::{BACKENDS, Canvas, Gpu, compute, compute_eight, gpu};
 use glam::{Vec2, Vec3};
 use gpuskin_rt::internals::render::{CustomDraw, vertex_buffers};
-use gpuskin_rt::internals::shader::Variant;
+use gpuskin_rt::internals::shader::{MorphUse, Variant};
 use gpuskin_rt::internals::*;
 
 /// The example in the documentation, verbatim.
@@ -87,7 +87,7 @@ fn test_model(random: &mut Random, variant: Variant) -> TestModel {
         recipe.clips = many_clips(1_100);
         (recipe.width, recipe.frames_per_layer) = if variant.array { (512, 800) } else { (MAX_SIDE, u32::MAX) };
     }
-    if variant.has_vertex_index() {
+    if variant.morphs == MorphUse::Applied {
         recipe = recipe.with_morphs(random);
     }
     let mut test = recipe.build(|_, _| Pose::random(random, false));
@@ -264,8 +264,8 @@ pub fn numbers_are_those_of_the_crowd_without_compute() {
 /// Returns tangents and texture coordinates of all vertices of a single instance.
 fn probe(gpu: &Gpu, test: &TestModel, instance: Instance<Dynamic>, now: Time) -> Vec<([f32; 4], [f32; 4])> {
     let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
-    let variant = Variant::of(&test.model.meta);
     let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+    let variant = crowd.variant();
     crowd.spawn(instance);
     let format = wgpu::TextureFormat::Rgba32Uint;
     let points = wgpu::PrimitiveTopology::PointList;
@@ -319,11 +319,18 @@ fn probe(gpu: &Gpu, test: &TestModel, instance: Instance<Dynamic>, now: Time) ->
 }
 
 pub fn tangents_and_texture_coordinates_match_cpu_reference() {
-    for (textured, computing) in BACKENDS.into_iter().filter_map(|b| Some((gpu(b)?, compute(b)?))) {
+    for (textured, computing, loading) in
+        BACKENDS.into_iter().filter_map(|b| Some((gpu(b)?, compute(b)?, compute_eight(b)?)))
+    {
         for (seed, variant) in (0..).zip(Variant::all()) {
-            let gpu = if variant.encoding.needs_compute() { &computing } else { &textured };
+            let gpu = match (variant.encoding.needs_compute(), variant.loads_influences) {
+                (false, _) => &textured,
+                (true, false) => &computing,
+                (true, true) => &loading,
+            };
             let test = test_model(&mut Random(seed), variant);
-            assert_eq!(Variant::of(&test.model.meta), Variant { previous_transforms: false, ..variant });
+            let of_device = Variant { previous_transforms: false, loads_influences: false, ..variant };
+            assert_eq!(Variant::of(&test.model.meta), of_device);
             // An open clip; with a texture of clip records, one beyond those of the uniform buffer.
             let clip = Clip::new(test.model.meta.clips.len() as u16 / 3 * 3 - 2);
             let instance = Instance::at([0.3, 0.1, 0.0]).rotated([0.1, 0.5, -0.2, 0.7]).scaled(1.3);
@@ -334,7 +341,7 @@ pub fn tangents_and_texture_coordinates_match_cpu_reference() {
             for ((tangent, uv), twin) in captured.iter().zip(test.on_cpu(&record, now)) {
                 let [x, y, z, w] = *tangent;
                 // Without tangents, what morph targets do to them has no meaning.
-                let moved = variant.has_vertex_index() && !variant.has_tangents();
+                let moved = variant.morphs == MorphUse::Applied && !variant.has_tangents();
                 let near = Vec3::new(x, y, z).distance(twin.tangent.truncate()) < 2e-6 || moved;
                 let near = near && w == twin.tangent.w;
                 assert!(near, "{variant:?} on {}: {tangent:?}, expected {:?}", gpu.name, twin.tangent);

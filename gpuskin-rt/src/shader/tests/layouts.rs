@@ -343,7 +343,12 @@ fn full_material_has_rust_layout() {
 fn vertex_input_has_all_words_of_vertex_and_instance() {
     for variant in Variant::all() {
         let words = variant.vertex_attributes();
-        assert_eq!(words.iter().sum::<u32>() as usize, variant.vertex.words());
+        let attributes = match (variant.loads_influences, variant.vertex.packing) {
+            (true, Packing::Full8) => 8,
+            (true, _) => 4,
+            (false, _) => variant.vertex.words(),
+        };
+        assert_eq!(words.iter().sum::<u32>() as usize, attributes);
         let (module, _) = parse(&crowd(variant));
         let (members, _) = layout(&module, "GpuskinInput");
         // With a palette, the instance number is the only attribute: the shader loads the rest by
@@ -351,7 +356,7 @@ fn vertex_input_has_all_words_of_vertex_and_instance() {
         let instance = (PLACE_ATTRIBUTES + PLAYBACK_ATTRIBUTES) as usize;
         let palette = variant.encoding.needs_compute();
         let previous = if variant.previous_transforms { PLACE_ATTRIBUTES as usize } else { 0 };
-        let number = usize::from(variant.morphs == MorphUse::Applied);
+        let number = usize::from(variant.morphs == MorphUse::Applied || variant.loads_influences);
         assert_eq!(members.len(), words.len() + 1 + number + if palette { 0 } else { instance + previous });
         assert!(words.len() as u32 <= INSTANCE_LOCATION);
     }

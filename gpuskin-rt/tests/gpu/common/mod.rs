@@ -47,9 +47,10 @@ pub const VULKAN: Need =
 pub const WIDE_TARGETS: Need =
     device!([wgpu::Backends::VULKAN], wide_targets, "no Vulkan device that draws 64 bytes per pixel");
 
-/// Limits of a device with compute shaders that draws 64 bytes per pixel.
+/// Limits of a device with compute shaders that draws 64 bytes per pixel, and binds eight storage buffers per shader
+/// stage.
 pub fn wide_targets() -> wgpu::Limits {
-    wgpu::Limits { max_color_attachment_bytes_per_sample: 64, ..wgpu::Limits::downlevel_defaults() }
+    wgpu::Limits { max_color_attachment_bytes_per_sample: 64, ..eight_storage_buffers() }
 }
 
 /// Need of a Vulkan device with [`eight_storage_buffers`].
@@ -93,6 +94,11 @@ pub fn gpu(backends: wgpu::Backends) -> Option<Gpu> {
 /// Opens a device with compute and the limits that every such device has.
 pub fn compute(backends: wgpu::Backends) -> Option<Gpu> {
     gpu_with(backends, wgpu::Limits::downlevel_defaults())
+}
+
+/// Opens a device with compute that binds eight storage buffers per shader stage.
+pub fn compute_eight(backends: wgpu::Backends) -> Option<Gpu> {
+    gpu_with(backends, eight_storage_buffers())
 }
 
 /// Opens a device; `None`, with a note, if the backend has no adapter. Where [`GPU`] is required, that

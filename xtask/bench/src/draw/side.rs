@@ -109,7 +109,7 @@ impl Side {
         let of =
             |text: String| pipeline(&context.device, &(text + SHADING + SKINNED), &groups, &buffers.layouts(), false);
         let cached = shared.then(|| of(shader::cached_source(variant, 1)));
-        let added = (variant.has_vertex_index() && variant.encoding.needs_compute())
+        let added = (variant.morphs == shader::MorphUse::Applied && variant.encoding.needs_compute())
             .then(|| of(shader::added_morphs_source(variant, 1)));
         let pipeline = of(shader::source(variant, 1));
         Ok(Self { pipeline, renderer: renderer.into(), crowd, cached, added, suns, asks })
