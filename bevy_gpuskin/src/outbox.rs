@@ -1,10 +1,13 @@
 //! Batches by which the characters of the main world change the crowds of the renderer: one per frame.
 
 use bevy::camera::visibility::RenderLayers;
+use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::prelude::*;
 use gpuskin_rt::{
     Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Mask, Model, ModelVariant, Part, Transition,
 };
+
+use crate::extension::{CharacterExtension, ExtensionId};
 
 /// Number of a character within its model, by which the renderer finds its instance.
 pub(crate) type Slot = u32;
@@ -19,6 +22,42 @@ pub(crate) struct Group {
     pub(crate) layers: RenderLayers,
     pub(crate) casts_shadows: bool,
     pub(crate) receives_shadows: bool,
+    pub(crate) extension: Option<ExtensionId>,
+}
+
+/// Components of an entity that decide its group.
+pub(crate) type GroupComponents =
+    (Option<&'static RenderLayers>, Has<NotShadowCaster>, Has<NotShadowReceiver>, Option<&'static CharacterExtension>);
+
+/// What [`GroupComponents`] are for one entity.
+pub(crate) type GroupItem<'w> = (Option<&'w RenderLayers>, bool, bool, Option<&'w CharacterExtension>);
+
+impl Group {
+    pub(crate) fn of((layers, no_caster, no_receiver, extension): GroupItem<'_>) -> Self {
+        Self {
+            layers: layers.cloned().unwrap_or_default(),
+            casts_shadows: !no_caster,
+            receives_shadows: !no_receiver,
+            extension: extension.map(CharacterExtension::id),
+        }
+    }
+
+    /// Whether shadow maps draw the characters.
+    pub(crate) fn casts_shadows(&self) -> bool {
+        self.casts_shadows && self.extension.is_none_or(|extension| extension.shadows)
+    }
+
+    /// Whether the prepass of cameras draws the characters.
+    pub(crate) fn has_prepass(&self) -> bool {
+        self.extension.is_none_or(|extension| extension.prepass)
+    }
+
+    fn is_of(&self, (layers, no_caster, no_receiver, extension): GroupItem<'_>) -> bool {
+        let default = const { &RenderLayers::layer(0) };
+        (self.casts_shadows, self.receives_shadows) == (!no_caster, !no_receiver)
+            && self.extension == extension.map(CharacterExtension::id)
+            && self.layers == *layers.unwrap_or(default)
+    }
 }
 
 /// A change of a spawned character.
@@ -163,23 +202,18 @@ impl<M> Outbox<M> {
     }
 
     /// Returns the index of a group, which is made if it is new. Games have few of them.
-    pub(crate) fn group(&mut self, layers: Option<&RenderLayers>, casts: bool, receives: bool) -> GroupIndex {
-        let default = const { &RenderLayers::layer(0) };
-        let layers = layers.unwrap_or(default);
-        let is = |group: &Group| {
-            (group.casts_shadows, group.receives_shadows) == (casts, receives) && group.layers == *layers
-        };
-        if let Some(index) = self.groups.iter().position(is) {
+    pub(crate) fn group(&mut self, item: GroupItem<'_>) -> GroupIndex {
+        if let Some(index) = self.groups.iter().position(|group| group.is_of(item)) {
             return index as GroupIndex;
         }
         if self.groups.len() > usize::from(GroupIndex::MAX) {
             error_once!(
-                "{} sets of render layers are too many: further characters are in the first",
+                "{} sets of render layers and extensions are too many: further characters are in the first",
                 self.groups.len()
             );
             return 0;
         }
-        let group = Group { layers: layers.clone(), casts_shadows: casts, receives_shadows: receives };
+        let group = Group::of(item);
         self.current.groups.push(group.clone());
         self.groups.push(group);
         (self.groups.len() - 1) as GroupIndex

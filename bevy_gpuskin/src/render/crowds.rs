@@ -32,6 +32,8 @@ pub struct CharacterRenderer {
     pub(super) cameras: EntityHashMap<View>,
     /// Time of the frame, seconds.
     pub(super) time: f64,
+    /// Bind group that replaces bevy_pbr's `mesh_bindings` in pipelines of extensions; `None` until it is needed.
+    pub(super) extended_mesh: Option<wgpu::BindGroup>,
 }
 
 impl CharacterRenderer {
@@ -78,6 +80,19 @@ pub(super) struct DrawnCrowd {
 }
 
 impl DrawnCrowd {
+    /// Whether all materials have the bind groups of the extension, if there is one.
+    pub(super) fn is_ready(&self) -> bool {
+        let has_all = |mesh: &DrawnMesh| mesh.materials.iter().all(|material| material.extended.is_some());
+        self.group.extension.is_none() || self.meshes.iter().all(has_all)
+    }
+
+    /// Removes the bind groups of the extension, for another one.
+    pub(super) fn forget_extension(&mut self) {
+        for material in self.meshes.iter_mut().flat_map(|mesh| &mut mesh.materials) {
+            material.extended = None;
+        }
+    }
+
     /// Returns the place by which blended parts are sorted, world space, metres; `None` if there are none.
     pub(super) fn blended_center(&self) -> Option<Vec3> {
         if !self.visible || !self.meshes.iter().any(|mesh| mesh.has_blended_parts) {
@@ -90,6 +105,7 @@ impl DrawnCrowd {
 /// A model that is drawn for each instance of a crowd.
 #[derive(Debug)]
 pub(super) struct DrawnMesh {
+    pub(super) model: &'static Model,
     pub(super) variant: Variant,
     /// By the index of the material in the model.
     pub(super) materials: Vec<PartMaterial>,
@@ -161,6 +177,7 @@ pub(crate) fn start(mut commands: Commands, device: Res<RenderDevice>, queue: Re
                 crowds: Vec::new(),
                 cameras: EntityHashMap::default(),
                 time: 0.0,
+                extended_mesh: None,
             });
         }
         Err(error) => error!("characters are not drawn: {error}"),
@@ -239,7 +256,7 @@ impl CharacterRenderer {
     fn mesh(
         &mut self,
         gpu: Gpu<'_>,
-        model: &Model,
+        model: &'static Model,
         variant: Variant,
         attachment: Option<AttachmentId>,
         surface: Option<SurfaceCode>,
@@ -254,6 +271,6 @@ impl CharacterRenderer {
         )?;
         let has_flat_parts = model.meta.mesh.parts.iter().any(|part| part.flat);
         let has_blended_parts = model.meta.materials().iter().any(|material| material.alpha_blend);
-        Ok(DrawnMesh { variant, materials, has_flat_parts, has_blended_parts, attachment })
+        Ok(DrawnMesh { model, variant, materials, has_flat_parts, has_blended_parts, attachment })
     }
 }

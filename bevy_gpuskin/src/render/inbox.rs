@@ -241,6 +241,9 @@ impl<M: BakedModel> Inbox<M> {
             }
         };
         for drawn in renderer.crowds.iter_mut().filter(|drawn| is_owned(drawn.owner)) {
+            if drawn.group.extension != group.extension {
+                drawn.forget_extension();
+            }
             (drawn.group, drawn.visible) = (group.clone(), visible);
         }
         for command in commands {
