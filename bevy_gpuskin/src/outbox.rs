@@ -4,7 +4,8 @@ use bevy::camera::visibility::RenderLayers;
 use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::prelude::*;
 use gpuskin_rt::{
-    Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Mask, Model, ModelVariant, Part, Transition,
+    Clip, Crowd, CrowdDescriptor, Error, FieldDescriptor, Instance, InstanceId, Mask, Model, ModelVariant, Part,
+    Transition,
 };
 
 use crate::extension::{CharacterExtension, ExtensionId};
@@ -101,6 +102,12 @@ pub(crate) enum CrowdChange<M> {
     Removed,
 }
 
+/// A change of a field, which is an entity.
+pub(crate) enum FieldChange<M> {
+    Changed { group: Group, visible: bool, descriptor: FieldDescriptor<M> },
+    Removed,
+}
+
 /// Changes of all characters of a model in one frame.
 pub(crate) struct Batch<M> {
     /// Time of the frame, seconds.
@@ -124,6 +131,8 @@ pub(crate) struct Batch<M> {
     pub(crate) live_poses: Vec<[[f32; 4]; 3]>,
     /// Crowds that are entities, in the order of their changes.
     pub(crate) crowds: Vec<(Entity, CrowdChange<M>)>,
+    /// Fields, in the order of their changes.
+    pub(crate) fields: Vec<(Entity, FieldChange<M>)>,
 }
 
 // Not derived: a derive would require the same trait of `M`.
@@ -143,6 +152,7 @@ impl<M> Default for Batch<M> {
             live: Vec::new(),
             live_poses: Vec::new(),
             crowds: Vec::new(),
+            fields: Vec::new(),
         }
     }
 }
@@ -151,7 +161,7 @@ impl<M> Batch<M> {
     fn is_empty(&self) -> bool {
         let Self { time: _, groups: _, despawned, spawned, regrouped, moved, transforms: _, shown, commands, .. } =
             self;
-        let Self { model, live, live_poses: _, crowds, .. } = self;
+        let Self { model, live, live_poses: _, crowds, fields, .. } = self;
         model.is_none()
             && despawned.is_empty()
             && spawned.is_empty()
@@ -161,6 +171,7 @@ impl<M> Batch<M> {
             && commands.is_empty()
             && live.is_empty()
             && crowds.is_empty()
+            && fields.is_empty()
     }
 }
 

@@ -22,7 +22,7 @@ use gpuskin_rt::pipeline::{self, Variant};
 use super::crowds::{DrawnCrowd, DrawnMesh};
 use super::extension::{self, ExtensionClass};
 use super::material::{self, AlphaClass, MaterialClass, PartMaterial};
-use super::shader::{Pass, Shaders, SurfaceCode, Text};
+use super::shader::{Drawn, Pass, Shaders, SurfaceCode, Text};
 
 /// Key of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +30,7 @@ struct Key {
     pass: Pass,
     view: MeshPipelineKey,
     variant: Variant,
+    is_field: bool,
     class: MaterialClass,
     flat: bool,
     receives_shadows: bool,
@@ -85,7 +86,7 @@ impl Pipelines {
         let cuts = crowd.group.extension.is_some_and(|extension| extension.cuts);
         let mut extended = false;
         let mut of_mesh = |mesh: &DrawnMesh| {
-            let variant = mesh.variant;
+            let (variant, is_field) = (mesh.variant, mesh.is_field);
             let mut of_material = |part: &PartMaterial| {
                 let mut class = part.class;
                 if cuts && class.alpha == AlphaClass::Opaque {
@@ -100,7 +101,17 @@ impl Pipelines {
                 let surface = surface.filter(|_| pass == Pass::Forward || class.alpha != AlphaClass::Opaque);
                 let address = extension.map(|class| core::ptr::from_ref(class).addr());
                 let mut get = |flat| {
-                    let key = Key { pass, view, variant, class, flat, receives_shadows, surface, extension: address };
+                    let key = Key {
+                        pass,
+                        view,
+                        variant,
+                        is_field,
+                        class,
+                        flat,
+                        receives_shadows,
+                        surface,
+                        extension: address,
+                    };
                     self.get(base, key, extension)
                 };
                 let smooth = get(false);
@@ -127,7 +138,8 @@ impl Pipelines {
             Pass::Forward | Pass::Cover => Text::Forward,
             Pass::Prepass => Text::Prepass,
         };
-        let shader = self.shaders.get(base.cache, text, key.variant, key.surface);
+        let shader =
+            self.shaders.get(base.cache, text, Drawn { variant: key.variant, is_field: key.is_field }, key.surface);
         let mut descriptor = match key.pass {
             Pass::Forward | Pass::Cover => forward(base, key, shader)?,
             Pass::Prepass => prepass(base, key, shader),
@@ -196,11 +208,16 @@ impl Key {
     }
 
     fn model_layout(self) -> BindGroupLayoutDescriptor {
-        BindGroupLayoutDescriptor::new("gpuskin model", &pipeline::model_layout_entries(self.variant))
+        let field = self.is_field.then(|| pipeline::field_layout_entries(self.variant)).flatten();
+        let entries = field.unwrap_or_else(|| pipeline::model_layout_entries(self.variant));
+        BindGroupLayoutDescriptor::new("gpuskin model", &entries)
     }
 
     fn vertex_buffers(self) -> Vec<VertexBufferLayout> {
-        let buffers = pipeline::vertex_buffers(self.variant);
+        let buffers = match self.is_field {
+            true => pipeline::field_vertex_buffers(self.variant),
+            false => pipeline::vertex_buffers(self.variant),
+        };
         let layouts = buffers.layouts();
         let owned = layouts.into_iter().flatten().map(|layout| VertexBufferLayout {
             array_stride: layout.array_stride,

@@ -90,10 +90,18 @@ impl Hash for SurfaceCode {
     }
 }
 
-/// Shaders that were made, by text, variant and function of the game.
+/// Instances that a shader draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Drawn {
+    pub(super) variant: Variant,
+    /// Whether they are those of a field.
+    pub(super) is_field: bool,
+}
+
+/// Shaders that were made, by text, instances and function of the game.
 #[derive(Debug, Default)]
 pub(super) struct Shaders {
-    handles: HashMap<(Text, Variant, Option<SurfaceCode>), Handle<Shader>>,
+    handles: HashMap<(Text, Drawn, Option<SurfaceCode>), Handle<Shader>>,
 }
 
 impl Shaders {
@@ -102,31 +110,35 @@ impl Shaders {
         &mut self,
         cache: &mut PipelineCache,
         text: Text,
-        variant: Variant,
+        drawn: Drawn,
         surface: Option<SurfaceCode>,
     ) -> Handle<Shader> {
         let number = self.handles.len();
         let make = || {
             let handle = Handle::<Shader>::Uuid(Uuid::from_u128(FIRST_ID.as_u128() + number as u128), PhantomData);
             let path = format!("embedded://bevy_gpuskin/characters_{number}.wesl");
-            cache.set_shader(handle.id(), Shader::from_wesl(source(text, variant, surface), path));
+            cache.set_shader(handle.id(), Shader::from_wesl(source(text, drawn, surface), path));
             handle
         };
-        self.handles.entry((text, variant, surface)).or_insert_with(make).clone()
+        self.handles.entry((text, drawn, surface)).or_insert_with(make).clone()
     }
 }
 
 /// Returns the source of a shader.
-fn source(text: Text, variant: Variant, surface: Option<SurfaceCode>) -> String {
+fn source(text: Text, Drawn { variant, is_field }: Drawn, surface: Option<SurfaceCode>) -> String {
+    let skinning = |group| match is_field {
+        true => pipeline::field_source(variant, group),
+        false => pipeline::source(variant, group),
+    };
     let pass = match text {
         Text::Forward => include_str!("forward.wesl"),
         Text::Prepass => include_str!("prepass.wesl"),
         Text::Extended => {
             let text = include_str!("extended.wesl");
-            return text.replace("//GPUSKIN", &pipeline::source(variant, EXTENDED_MODEL_GROUP));
+            return text.replace("//GPUSKIN", &skinning(EXTENDED_MODEL_GROUP));
         }
     };
     let text = include_str!("characters.wesl").replace("//PASS", pass);
-    let text = text.replace("//GPUSKIN", &pipeline::source(variant, MODEL_GROUP));
+    let text = text.replace("//GPUSKIN", &skinning(MODEL_GROUP));
     text.replace("//SURFACE", surface.map_or("", |surface| surface.text))
 }

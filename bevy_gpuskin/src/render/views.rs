@@ -106,11 +106,13 @@ pub(crate) fn queue(
         let shadow = phases.shadow.get_mut(&id);
         let default = const { &RenderLayers::layer(0) };
         let layers = layers.unwrap_or(default);
+        let camera = camera(view, is_light);
         let sees = |crowd: &DrawnCrowd| {
             crowd.visible
                 && crowd.is_ready()
                 && crowd.group.layers.intersects(layers)
                 && (crowd.group.casts_shadows() || !is_light)
+                && crowd.crowd.is_in_view(&camera)
         };
         let forward_key = keys.of_views.get(&id).copied().filter(|_| opaque.is_some());
         let prepass_key = match is_light {
@@ -150,7 +152,6 @@ pub(crate) fn queue(
                 add_blended(phase, (*item, entity.1), center, functions[3]);
             }
         }
-        let camera = camera(view, is_light);
         let gpuskin_view = match views.draws.get(&id) {
             Some(draw) => draw.view,
             None => views.view_for(&mut renderer.renderer),

@@ -3,6 +3,7 @@
 mod alpha;
 mod common;
 mod extension;
+mod field;
 mod lights;
 mod live;
 mod motion;

@@ -169,13 +169,9 @@ impl Layouts {
     pub(crate) fn field(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
         let morphs = usize::from(variant.morphs != MorphUse::None);
         let layout = self.field[morphs].get(kind(variant))?.get_or_init(|| {
-            let uniform = uniform(size_of::<FieldUniform>() as u64, false);
-            let mut entries = frame_entries(variant, wgpu::ShaderStages::VERTEX);
-            entries.push(entry(FIELD_BINDING, wgpu::ShaderStages::VERTEX, uniform));
-            entries.extend(morphs_entry(variant));
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin field"),
-                entries: &entries,
+                entries: &field_entries(variant),
             })
         });
         Some(layout)
@@ -233,6 +229,21 @@ pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry>
         entry(PLAYBACKS_BINDING, vertex, storage(true, false)),
     ];
     entries.extend(variant.previous_transforms.then(|| entry(PREVIOUS_BINDING, vertex, storage(true, false))));
+    entries.extend(morphs_entry(variant));
+    entries
+}
+
+/// Returns the entries of [`CrowdRenderer::field_layout`](crate::CrowdRenderer::field_layout), as [`model_layout_entries`] does
+/// for crowds; `None` for variants without an animation texture.
+pub fn field_layout_entries(variant: Variant) -> Option<Vec<wgpu::BindGroupLayoutEntry>> {
+    (!variant.encoding.needs_compute()).then(|| field_entries(variant))
+}
+
+/// Entries of a field of a model with an animation texture.
+fn field_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let uniform = uniform(size_of::<FieldUniform>() as u64, false);
+    let mut entries = frame_entries(variant, wgpu::ShaderStages::VERTEX);
+    entries.push(entry(FIELD_BINDING, wgpu::ShaderStages::VERTEX, uniform));
     entries.extend(morphs_entry(variant));
     entries
 }
