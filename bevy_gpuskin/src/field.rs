@@ -89,7 +89,7 @@ pub(crate) fn collect_fields<M: BakedModel>(
         }
         let (group, visible) = drawn_as.clone();
         field.drawn_as = Some(drawn_as);
-        let descriptor = field.descriptor.clone();
+        let descriptor = Box::new(field.descriptor.clone());
         outbox.current.fields.push((entity, FieldChange::Changed { group, visible, descriptor }));
     }
 }

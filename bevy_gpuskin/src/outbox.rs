@@ -104,7 +104,7 @@ pub(crate) enum CrowdChange<M> {
 
 /// A change of a field, which is an entity.
 pub(crate) enum FieldChange<M> {
-    Changed { group: Group, visible: bool, descriptor: FieldDescriptor<M> },
+    Changed { group: Group, visible: bool, descriptor: Box<FieldDescriptor<M>> },
     Removed,
 }
 

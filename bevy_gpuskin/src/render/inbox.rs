@@ -268,7 +268,7 @@ impl<M: BakedModel> Inbox<M> {
             return Ok(());
         };
         let Some(drawn) = renderer.crowds.iter_mut().find(|drawn| is_it(drawn)) else {
-            return renderer.make_field::<M>(gpu, descriptor, self.looks.surface, (group, entity), visible);
+            return renderer.make_field::<M>(gpu, *descriptor, self.looks.surface, (group, entity), visible);
         };
         drawn.draw_as(group, visible);
         match drawn.crowd.as_any().downcast_ref::<Field<M>>() {
