@@ -10,7 +10,7 @@ use crate::outbox::{FieldChange, Group, GroupComponents, Outbox};
 /// A field of a baked model as one entity: grass, corn, or a crowd in the stands. A formula derives its instances, which cost neither memory
 /// nor processor time.
 ///
-/// Its place is [`FieldDescriptor::origin`] in world space: the entity has no transform. [`Visibility`], `RenderLayers`, `NotShadowCaster`,
+/// The field is at [`FieldDescriptor::origin`] in world space, metres: the entity has no transform. [`Visibility`], `RenderLayers`, `NotShadowCaster`,
 /// `NotShadowReceiver` and [`CharacterExtension`](crate::CharacterExtension) of the entity are those of the whole field. A view draws all of a
 /// field, in the finest level of detail, or nothing of it: use several that continue each other.
 ///

@@ -30,7 +30,7 @@ pub(crate) struct Group {
 pub(crate) type GroupComponents =
     (Option<&'static RenderLayers>, Has<NotShadowCaster>, Has<NotShadowReceiver>, Option<&'static CharacterExtension>);
 
-/// What [`GroupComponents`] are for one entity.
+/// Values of [`GroupComponents`] of one entity.
 pub(crate) type GroupItem<'w> = (Option<&'w RenderLayers>, bool, bool, Option<&'w CharacterExtension>);
 
 impl Group {

@@ -109,7 +109,7 @@ impl AlphaClass {
 pub(super) struct PartMaterial {
     pub(super) class: MaterialClass,
     pub(super) bind_group: wgpu::BindGroup,
-    /// The same material with the extension of the crowd.
+    /// Bind group and class with the extension of the crowd, if it has one.
     pub(super) extended: Option<ExtendedPart>,
 }
 

@@ -20,7 +20,7 @@ const TOON_SHADER: Handle<Shader> = uuid_handle!("7f6d1c88-0b4a-4b0e-9a0e-4a8d1f
 const HOLES_SHADER: Handle<Shader> = uuid_handle!("7f6d1c88-0b4a-4b0e-9a0e-4a8d1f5f2c02");
 const HOLES_PREPASS_SHADER: Handle<Shader> = uuid_handle!("7f6d1c88-0b4a-4b0e-9a0e-4a8d1f5f2c03");
 
-/// As in Bevy's example `extended_material`: surfaces are changed before Bevy lights them, and light after it.
+/// Shader like that of Bevy's example `extended_material`: surfaces are changed before Bevy lights them, and light after it.
 const TOON: &str = "
 import bevy_pbr::{
     render::pbr_fragment::pbr_input_from_standard_material,
