@@ -232,19 +232,32 @@ fn reload<M: BakedModel>(
 /// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Reloads bakes whose module was replaced. Bevy's own watcher misses a file that is moved over another one, if it was written
-/// more than 0.3 s before, as in bakes of many models.
+/// Module of a bake, as it was found last.
+struct Found {
+    stamp: u64,
+    /// Whether the module is loaded, or a reload was requested.
+    settled: bool,
+}
+
+/// Reloads bakes whose module was replaced and which Bevy has not loaded at the next check. Bevy's own watcher misses a file that is
+/// moved over another one, if it was written more than 0.3 s before, as in bakes of many models.
 fn notice_replaced(
     server: Res<AssetServer>,
     assets: Res<Assets<CharacterModel>>,
-    mut seen: Local<HashMap<AssetPath<'static>, u64>>,
+    mut seen: Local<HashMap<AssetPath<'static>, Found>>,
     mut checked: Local<Option<Instant>>,
     mut reading: Local<Vec<Task<Option<(AssetPath<'static>, u64)>>>>,
 ) {
     reading.retain_mut(|task| match block_on(poll_once(task)) {
         Some(Some((path, stamp))) => {
-            if seen.insert(path.clone(), stamp).is_some_and(|before| before != stamp) {
-                server.reload(path);
+            let found = seen.entry(path.clone()).or_insert(Found { stamp, settled: true });
+            if found.stamp != stamp {
+                *found = Found { stamp, settled: false };
+            } else if !found.settled {
+                found.settled = true;
+                if assets.iter().all(|(_, asset)| asset.stamp != stamp) {
+                    server.reload(path);
+                }
             }
             false
         }
@@ -257,7 +270,8 @@ fn notice_replaced(
     *checked = Some(Instant::now());
     for (id, asset) in assets.iter() {
         let Some(path) = server.get_path(id) else { continue };
-        seen.entry(path.into_owned().without_label().into_owned()).or_insert(asset.stamp);
+        let found = Found { stamp: asset.stamp, settled: true };
+        seen.entry(path.into_owned().without_label().into_owned()).or_insert(found);
     }
     for path in seen.keys().cloned() {
         let server = server.clone();

@@ -8,7 +8,8 @@ use gpuskin_rt::{BakedModel, Time as Timestamp};
 use crate::bake::Bake;
 use crate::character::{Character, State};
 use crate::events::EventQueues;
-use crate::outbox::Outbox;
+use crate::extension::CharacterExtension;
+use crate::outbox::{GroupComponents, Outbox};
 
 type Changes<M> = Or<(
     Changed<Character<M>>,
@@ -17,6 +18,7 @@ type Changes<M> = Or<(
     Changed<RenderLayers>,
     Added<NotShadowCaster>,
     Added<NotShadowReceiver>,
+    Changed<CharacterExtension>,
 )>;
 
 /// A character with what decides how it is drawn.
@@ -25,7 +27,7 @@ type Collected<M> = (
     &'static mut Character<M>,
     Ref<'static, GlobalTransform>,
     Ref<'static, InheritedVisibility>,
-    (Option<&'static RenderLayers>, Has<NotShadowCaster>, Has<NotShadowReceiver>),
+    GroupComponents,
 );
 
 /// Marks the characters of a model as changed that have lost a component on which their group depends.
@@ -33,9 +35,10 @@ pub(crate) fn mark_regrouped<M: BakedModel>(
     mut layers: RemovedComponents<RenderLayers>,
     mut casters: RemovedComponents<NotShadowCaster>,
     mut receivers: RemovedComponents<NotShadowReceiver>,
+    mut extensions: RemovedComponents<CharacterExtension>,
     mut characters: Query<&mut Character<M>>,
 ) {
-    for entity in layers.read().chain(casters.read()).chain(receivers.read()) {
+    for entity in layers.read().chain(casters.read()).chain(receivers.read()).chain(extensions.read()) {
         if let Ok(mut character) = characters.get_mut(entity) {
             character.set_changed();
         }
@@ -56,10 +59,10 @@ pub(crate) fn collect<M: BakedModel>(
     if let Some(queues) = &mut queues {
         outbox.current.despawned.iter().for_each(|slot| queues.stop(meta, *slot, now));
     }
-    for (entity, mut character, transform, visibility, (layers, no_caster, no_receiver)) in &mut changed {
+    for (entity, mut character, transform, visibility, components) in &mut changed {
         // Taking the commands is no change.
         let character = character.bypass_change_detection();
-        let group = outbox.group(layers, !no_caster, !no_receiver);
+        let group = outbox.group(components);
         let mut regrouped = false;
         let slot = match &mut character.state {
             State::Spawned(slot, in_group) => {

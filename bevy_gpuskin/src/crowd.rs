@@ -1,20 +1,23 @@
 //! Crowds as one entity each.
 
-use bevy::camera::visibility::RenderLayers;
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
-use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::prelude::*;
 use gpuskin_rt::{BakedModel, Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Motion, Transition};
 
 use crate::collect::instance_transform;
-use crate::outbox::{CrowdChange, CrowdCommand, Group, Outbox};
+use crate::outbox::{CrowdChange, CrowdCommand, Group, GroupComponents, Outbox};
 
 /// A crowd of a baked model as one entity: for a hundred thousand characters and more, which need no entity each.
 ///
 /// The instances have numbers, from 0 in the order in which they are spawned, and places in world space: the entity has no
-/// transform. [`Visibility`], [`RenderLayers`], [`NotShadowCaster`] and [`NotShadowReceiver`] of the entity are those of the whole crowd.
+/// transform. [`Visibility`], [`RenderLayers`], [`NotShadowCaster`], [`NotShadowReceiver`] and [`CharacterExtension`](crate::CharacterExtension)
+/// of the entity are those of the whole crowd.
 /// It has no [`Reflect`]: its instances are in the render world.
+///
+/// [`RenderLayers`]: bevy::camera::visibility::RenderLayers
+/// [`NotShadowCaster`]: bevy::light::NotShadowCaster
+/// [`NotShadowReceiver`]: bevy::light::NotShadowReceiver
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -150,21 +153,12 @@ impl<M: BakedModel> CharacterCrowd<M> {
 /// Collects what has changed in a frame.
 pub(crate) fn collect_crowds<M: BakedModel>(
     mut outbox: ResMut<Outbox<M>>,
-    mut crowds: Query<(
-        Entity,
-        &mut CharacterCrowd<M>,
-        &InheritedVisibility,
-        (Option<&RenderLayers>, Has<NotShadowCaster>, Has<NotShadowReceiver>),
-    )>,
+    mut crowds: Query<(Entity, &mut CharacterCrowd<M>, &InheritedVisibility, GroupComponents)>,
 ) {
     let outbox = outbox.bypass_change_detection();
-    for (entity, mut crowd, visibility, (layers, no_caster, no_receiver)) in &mut crowds {
+    for (entity, mut crowd, visibility, components) in &mut crowds {
         let crowd = crowd.bypass_change_detection();
-        let group = Group {
-            layers: layers.cloned().unwrap_or_default(),
-            casts_shadows: !no_caster,
-            receives_shadows: !no_receiver,
-        };
+        let group = Group::of(components);
         let drawn_as = (group.clone(), visibility.get());
         if crowd.commands.is_empty() && crowd.drawn_as.as_ref() == Some(&drawn_as) {
             continue;

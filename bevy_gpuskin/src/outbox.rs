@@ -1,10 +1,14 @@
 //! Batches by which the characters of the main world change the crowds of the renderer: one per frame.
 
 use bevy::camera::visibility::RenderLayers;
+use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::prelude::*;
 use gpuskin_rt::{
-    Clip, Crowd, CrowdDescriptor, Error, Instance, InstanceId, Mask, Model, ModelVariant, Part, Transition,
+    Clip, Crowd, CrowdDescriptor, Error, FieldDescriptor, Instance, InstanceId, Mask, Model, ModelVariant, Part,
+    Transition,
 };
+
+use crate::extension::{CharacterExtension, ExtensionId};
 
 /// Number of a character within its model, by which the renderer finds its instance.
 pub(crate) type Slot = u32;
@@ -19,6 +23,42 @@ pub(crate) struct Group {
     pub(crate) layers: RenderLayers,
     pub(crate) casts_shadows: bool,
     pub(crate) receives_shadows: bool,
+    pub(crate) extension: Option<ExtensionId>,
+}
+
+/// Components of an entity that decide its group.
+pub(crate) type GroupComponents =
+    (Option<&'static RenderLayers>, Has<NotShadowCaster>, Has<NotShadowReceiver>, Option<&'static CharacterExtension>);
+
+/// Values of [`GroupComponents`] of one entity.
+pub(crate) type GroupItem<'w> = (Option<&'w RenderLayers>, bool, bool, Option<&'w CharacterExtension>);
+
+impl Group {
+    pub(crate) fn of((layers, no_caster, no_receiver, extension): GroupItem<'_>) -> Self {
+        Self {
+            layers: layers.cloned().unwrap_or_default(),
+            casts_shadows: !no_caster,
+            receives_shadows: !no_receiver,
+            extension: extension.map(CharacterExtension::id),
+        }
+    }
+
+    /// Whether shadow maps draw the characters.
+    pub(crate) fn casts_shadows(&self) -> bool {
+        self.casts_shadows && self.extension.is_none_or(|extension| extension.shadows)
+    }
+
+    /// Whether the prepass of cameras draws the characters.
+    pub(crate) fn has_prepass(&self) -> bool {
+        self.extension.is_none_or(|extension| extension.prepass)
+    }
+
+    fn is_of(&self, (layers, no_caster, no_receiver, extension): GroupItem<'_>) -> bool {
+        let default = const { &RenderLayers::layer(0) };
+        (self.casts_shadows, self.receives_shadows) == (!no_caster, !no_receiver)
+            && self.extension == extension.map(CharacterExtension::id)
+            && self.layers == *layers.unwrap_or(default)
+    }
 }
 
 /// A change of a spawned character.
@@ -62,6 +102,12 @@ pub(crate) enum CrowdChange<M> {
     Removed,
 }
 
+/// A change of a field, which is an entity.
+pub(crate) enum FieldChange<M> {
+    Changed { group: Group, visible: bool, descriptor: Box<FieldDescriptor<M>> },
+    Removed,
+}
+
 /// Changes of all characters of a model in one frame.
 pub(crate) struct Batch<M> {
     /// Time of the frame, seconds.
@@ -85,6 +131,8 @@ pub(crate) struct Batch<M> {
     pub(crate) live_poses: Vec<[[f32; 4]; 3]>,
     /// Crowds that are entities, in the order of their changes.
     pub(crate) crowds: Vec<(Entity, CrowdChange<M>)>,
+    /// Fields, in the order of their changes.
+    pub(crate) fields: Vec<(Entity, FieldChange<M>)>,
 }
 
 // Not derived: a derive would require the same trait of `M`.
@@ -104,6 +152,7 @@ impl<M> Default for Batch<M> {
             live: Vec::new(),
             live_poses: Vec::new(),
             crowds: Vec::new(),
+            fields: Vec::new(),
         }
     }
 }
@@ -112,7 +161,7 @@ impl<M> Batch<M> {
     fn is_empty(&self) -> bool {
         let Self { time: _, groups: _, despawned, spawned, regrouped, moved, transforms: _, shown, commands, .. } =
             self;
-        let Self { model, live, live_poses: _, crowds, .. } = self;
+        let Self { model, live, live_poses: _, crowds, fields, .. } = self;
         model.is_none()
             && despawned.is_empty()
             && spawned.is_empty()
@@ -122,6 +171,7 @@ impl<M> Batch<M> {
             && commands.is_empty()
             && live.is_empty()
             && crowds.is_empty()
+            && fields.is_empty()
     }
 }
 
@@ -163,23 +213,18 @@ impl<M> Outbox<M> {
     }
 
     /// Returns the index of a group, which is made if it is new. Games have few of them.
-    pub(crate) fn group(&mut self, layers: Option<&RenderLayers>, casts: bool, receives: bool) -> GroupIndex {
-        let default = const { &RenderLayers::layer(0) };
-        let layers = layers.unwrap_or(default);
-        let is = |group: &Group| {
-            (group.casts_shadows, group.receives_shadows) == (casts, receives) && group.layers == *layers
-        };
-        if let Some(index) = self.groups.iter().position(is) {
+    pub(crate) fn group(&mut self, item: GroupItem<'_>) -> GroupIndex {
+        if let Some(index) = self.groups.iter().position(|group| group.is_of(item)) {
             return index as GroupIndex;
         }
         if self.groups.len() > usize::from(GroupIndex::MAX) {
             error_once!(
-                "{} sets of render layers are too many: further characters are in the first",
+                "{} sets of render layers and extensions are too many: further characters are in the first",
                 self.groups.len()
             );
             return 0;
         }
-        let group = Group { layers: layers.clone(), casts_shadows: casts, receives_shadows: receives };
+        let group = Group::of(item);
         self.current.groups.push(group.clone());
         self.groups.push(group);
         (self.groups.len() - 1) as GroupIndex

@@ -11,6 +11,7 @@ use crate::bake::Bake;
 use crate::collect::{collect, finish, mark_regrouped};
 use crate::crowd::collect_crowds;
 use crate::events::{EventQueues, fire};
+use crate::field::collect_fields;
 use crate::inspector::{CharacterInspector, inspect};
 use crate::live::{LiveBones, collect_live};
 use crate::outbox::Outbox;
@@ -262,7 +263,8 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
             return;
         }
         let live = collect_live::<M>.run_if(any_with_component::<LiveBones<M>>);
-        let collects = (mark_regrouped::<M>, collect_crowds::<M>, collect::<M>, live, finish::<M>).chain();
+        let collects =
+            (mark_regrouped::<M>, collect_crowds::<M>, collect_fields::<M>, collect::<M>, live, finish::<M>).chain();
         app.init_resource::<Outbox<M>>().init_resource::<Bake<M>>().add_systems(
             PostUpdate,
             (

@@ -27,7 +27,7 @@
 //! |---|---|---|
 //! | shader | [`source`] with [`Crowd::variant`](crate::Crowd::variant) | [`field_source`] with [`Field::variant`](crate::Field::variant) |
 //! | vertex buffers | `vertex_buffers` | `field_vertex_buffers` |
-//! | bind group layout of the model | `CrowdRenderer::model_layout`, [`model_layout_entries`] | `CrowdRenderer::field_layout` |
+//! | bind group layout of the model | `CrowdRenderer::model_layout`, [`model_layout_entries`] | `CrowdRenderer::field_layout`, [`field_layout_entries`] |
 //! | draw | `Crowd::draw_with` | `Field::draw_with` |
 //!
 //! # Functions of the shader
@@ -127,8 +127,8 @@
 pub use crate::material::Material;
 #[cfg(feature = "wgpu")]
 pub use crate::render::{
-    CustomDraw, CustomPart, InstanceBuffers, MaterialTextures, SampledTexture, VertexBuffers, field_vertex_buffers,
-    model_layout_entries, vertex_buffers,
+    CustomDraw, CustomPart, InstanceBuffers, MaterialTextures, SampledTexture, VertexBuffers, field_layout_entries,
+    field_vertex_buffers, model_layout_entries, vertex_buffers,
 };
 pub use crate::shader::{
     FREE_LOCATION, Variant, added_morphs_source, cached_source, field_source, instance_writer_source, source,

@@ -54,10 +54,14 @@ pub(crate) fn install() -> Result<(), Failure> {
     run(rustup).map_err(|_| Failure::Failed(format!("rustup could not install Rust {}", toolchain())))
 }
 
-/// Runs format, clippy, the tests and the documentation of the crate.
+/// Runs format, clippy, a check of each feature alone, the tests and the documentation of the crate.
 pub(crate) fn test() -> Result<(), Failure> {
     run(cargo(&["fmt", "--all", "--check"]))?;
     let all = ["--locked", "--workspace", "--features", "bevy_gpuskin/picking,bevy_gpuskin/assets"];
     run(cargo(&[&["clippy"], &all[..], &["--all-targets", "--", "-D", "warnings"]].concat()))?;
+    // A feature must not need another one.
+    for features in ["", "assets", "picking"] {
+        run(cargo(&["check", "--locked", "--lib", "--tests", "--features", features]))?;
+    }
     run(cargo(&[&["test"], &all[..], &["--no-fail-fast"]].concat()))
 }

@@ -7,8 +7,8 @@ use bevy::render::render_resource::PipelineCache;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use gpuskin_rt::pipeline::{CustomDraw, CustomPart, Variant};
 use gpuskin_rt::{
-    Attachment, AttachmentId, BakedModel, Crowd, CrowdDescriptor, CrowdRenderer, Error, Model, RendererDescriptor,
-    View, wgpu,
+    Aabb, Attachment, AttachmentId, BakedModel, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, Field,
+    FieldDescriptor, Model, RendererDescriptor, View, wgpu,
 };
 
 use super::material::{Materials, PartMaterial};
@@ -32,6 +32,8 @@ pub struct CharacterRenderer {
     pub(super) cameras: EntityHashMap<View>,
     /// Time of the frame, seconds.
     pub(super) time: f64,
+    /// Bind group that replaces bevy_pbr's `mesh_bindings` in pipelines of extensions; `None` until it is needed.
+    pub(super) extended_mesh: Option<wgpu::BindGroup>,
 }
 
 impl CharacterRenderer {
@@ -59,7 +61,18 @@ impl CharacterRenderer {
 
     /// Returns the crowd of a [`CharacterCrowd`](crate::CharacterCrowd), an entity of the main world.
     pub fn crowd_of<M: BakedModel>(&self, entity: Entity) -> Option<&Crowd<M>> {
-        self.crowds.iter().find(|drawn| drawn.owner == Some(entity))?.crowd.as_any().downcast_ref()
+        self.crowds
+            .iter()
+            .filter(|drawn| drawn.owner == Some(entity))
+            .find_map(|drawn| drawn.crowd.as_any().downcast_ref())
+    }
+
+    /// Returns the field of a [`CharacterField`](crate::CharacterField), an entity of the main world.
+    pub fn field_of<M: BakedModel>(&self, entity: Entity) -> Option<&Field<M>> {
+        self.crowds
+            .iter()
+            .filter(|drawn| drawn.owner == Some(entity))
+            .find_map(|drawn| drawn.crowd.as_any().downcast_ref())
     }
 }
 
@@ -78,6 +91,22 @@ pub(super) struct DrawnCrowd {
 }
 
 impl DrawnCrowd {
+    /// Whether all materials have the bind groups of the extension, if there is one.
+    pub(super) fn is_ready(&self) -> bool {
+        let has_all = |mesh: &DrawnMesh| mesh.materials.iter().all(|material| material.extended.is_some());
+        self.group.extension.is_none() || self.meshes.iter().all(has_all)
+    }
+
+    /// Sets what decides which views draw the crowd, and how.
+    pub(super) fn draw_as(&mut self, group: Group, visible: bool) {
+        let is_other = self.group.extension != group.extension;
+        (self.group, self.visible) = (group, visible);
+        // The bind groups are those of another extension.
+        for material in self.meshes.iter_mut().flat_map(|mesh| &mut mesh.materials).filter(|_| is_other) {
+            material.extended = None;
+        }
+    }
+
     /// Returns the place by which blended parts are sorted, world space, metres; `None` if there are none.
     pub(super) fn blended_center(&self) -> Option<Vec3> {
         if !self.visible || !self.meshes.iter().any(|mesh| mesh.has_blended_parts) {
@@ -90,6 +119,9 @@ impl DrawnCrowd {
 /// A model that is drawn for each instance of a crowd.
 #[derive(Debug)]
 pub(super) struct DrawnMesh {
+    /// Whether the instances are those of a field.
+    pub(super) is_field: bool,
+    pub(super) model: &'static Model,
     pub(super) variant: Variant,
     /// By the index of the material in the model.
     pub(super) materials: Vec<PartMaterial>,
@@ -110,6 +142,8 @@ pub(super) trait AnyCrowd: Send + Sync + core::fmt::Debug {
     );
     /// Returns the mean position of the instances, world space, metres: of all of a small crowd, of some of a large one.
     fn center(&self) -> Option<Vec3>;
+    /// Whether a view may show anything, before the GPU culls.
+    fn is_in_view(&self, camera: &Camera) -> bool;
     fn as_any(&self) -> &dyn core::any::Any;
 }
 
@@ -139,6 +173,34 @@ impl<M: BakedModel> AnyCrowd for Crowd<M> {
         (!places.is_empty()).then(|| places.iter().sum::<Vec3>() / places.len() as f32)
     }
 
+    fn is_in_view(&self, _: &Camera) -> bool {
+        true
+    }
+
+    fn as_any(&self) -> &dyn core::any::Any {
+        self
+    }
+}
+
+impl<M: BakedModel> AnyCrowd for Field<M> {
+    fn draw(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        draw: CustomDraw,
+        part: &mut dyn FnMut(&mut wgpu::RenderPass<'_>, CustomPart),
+    ) {
+        self.draw_with(pass, draw, part);
+    }
+
+    fn center(&self) -> Option<Vec3> {
+        let Aabb { min, max } = self.bounds()?;
+        Some(0.5 * (Vec3::from(min) + Vec3::from(max)))
+    }
+
+    fn is_in_view(&self, camera: &Camera) -> bool {
+        self.is_in_view_of(camera)
+    }
+
     fn as_any(&self) -> &dyn core::any::Any {
         self
     }
@@ -161,6 +223,7 @@ pub(crate) fn start(mut commands: Commands, device: Res<RenderDevice>, queue: Re
                 crowds: Vec::new(),
                 cameras: EntityHashMap::default(),
                 time: 0.0,
+                extended_mesh: None,
             });
         }
         Err(error) => error!("characters are not drawn: {error}"),
@@ -236,10 +299,26 @@ impl CharacterRenderer {
         Ok((MadeCrowd { crowd, attachments }, meshes))
     }
 
+    /// Makes a field, and draws it from now on.
+    pub(super) fn make_field<M: BakedModel>(
+        &mut self,
+        gpu: Gpu<'_>,
+        descriptor: FieldDescriptor<M>,
+        surface: Option<SurfaceCode>,
+        (group, owner): (Group, Entity),
+        visible: bool,
+    ) -> Result<(), Error> {
+        let field = Field::<M>::new(&mut self.renderer, descriptor)?;
+        let mesh = self.mesh(gpu, M::MODEL, field.variant(), None, surface)?;
+        let meshes = vec![DrawnMesh { is_field: true, ..mesh }];
+        self.crowds.push(DrawnCrowd { crowd: Box::new(field), meshes, surface, group, visible, owner: Some(owner) });
+        Ok(())
+    }
+
     fn mesh(
         &mut self,
         gpu: Gpu<'_>,
-        model: &Model,
+        model: &'static Model,
         variant: Variant,
         attachment: Option<AttachmentId>,
         surface: Option<SurfaceCode>,
@@ -254,6 +333,6 @@ impl CharacterRenderer {
         )?;
         let has_flat_parts = model.meta.mesh.parts.iter().any(|part| part.flat);
         let has_blended_parts = model.meta.materials().iter().any(|material| material.alpha_blend);
-        Ok(DrawnMesh { variant, materials, has_flat_parts, has_blended_parts, attachment })
+        Ok(DrawnMesh { is_field: false, model, variant, materials, has_flat_parts, has_blended_parts, attachment })
     }
 }

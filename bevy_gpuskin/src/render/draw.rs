@@ -11,8 +11,11 @@ use bevy::render::render_phase::{PhaseItem, RenderCommand, RenderCommandResult, 
 use bevy::render::render_resource::{PipelineCache, RenderPipeline};
 use bevy::render::view::ExtractedView;
 use gpuskin_rt::pipeline::CustomDraw;
+use gpuskin_rt::wgpu;
 
 use super::crowds::{CharacterRenderer, DrawnCrowd, DrawnMesh};
+use super::extension::EXTENDED_MODEL_GROUP;
+use super::material::PartMaterial;
 use super::pipelines::{CrowdPipelines, PartPipelines};
 use super::shader::MODEL_GROUP;
 use super::view_draws::{ViewDraw, Views};
@@ -90,9 +93,9 @@ impl<P: PhaseItem, D: Drawn> RenderCommand<P> for DrawCharacters<D> {
     ) -> RenderCommandResult {
         let (renderer, views, cache) = (renderer.into_inner(), views.into_inner(), cache.into_inner());
         let Some(draw) = views.draws.get(&view.retained_view_entity) else { return RenderCommandResult::Skip };
-        let parts = D::parts(CustomDraw::new(MODEL_GROUP).in_view(draw.view));
         for (crowd, pipelines) in renderer.crowds.iter().zip(D::pipelines(draw)) {
-            draw_crowd(crowd, pipelines, cache, parts, pass);
+            let parts = D::parts(CustomDraw::new(model_group(pipelines)).in_view(draw.view));
+            draw_crowd(renderer, crowd, pipelines, cache, parts, pass);
         }
         RenderCommandResult::Success
     }
@@ -121,28 +124,36 @@ impl<P: PhaseItem> RenderCommand<P> for DrawBlendedParts {
             return RenderCommandResult::Skip;
         };
         let Some(crowd) = renderer.crowds.get(*index) else { return RenderCommandResult::Skip };
-        let parts = CustomDraw::new(MODEL_GROUP).in_view(draw.view).blended_parts(true);
         // Depth, then colour: each pixel shows the nearest surface, in whatever order instances are drawn.
         for pipelines in [&draw.cover, &draw.forward].into_iter().filter_map(|pipelines| pipelines.get(*index)) {
-            draw_crowd(crowd, pipelines, cache, parts, pass);
+            let parts = CustomDraw::new(model_group(pipelines)).in_view(draw.view).blended_parts(true);
+            draw_crowd(renderer, crowd, pipelines, cache, parts, pass);
         }
         RenderCommandResult::Success
     }
 }
 
+/// Returns the index of the model's bind group.
+const fn model_group(pipelines: &CrowdPipelines) -> u32 {
+    if pipelines.extended { EXTENDED_MODEL_GROUP } else { MODEL_GROUP }
+}
+
 fn draw_crowd(
+    renderer: &CharacterRenderer,
     crowd: &DrawnCrowd,
     pipelines: &CrowdPipelines,
     cache: &PipelineCache,
     draw: CustomDraw,
     pass: &mut TrackedRenderPass<'_>,
 ) {
-    for (mesh, pipelines) in crowd.meshes.iter().zip(pipelines) {
+    let extended_mesh = renderer.extended_mesh.as_ref().filter(|_| pipelines.extended);
+    for (mesh, pipelines) in crowd.meshes.iter().zip(&pipelines.meshes) {
         if let Some(compiled) = compiled(cache, pipelines) {
-            draw_mesh(crowd, mesh, &compiled, draw, pass);
+            draw_mesh(crowd, mesh, &compiled, extended_mesh, draw, pass);
         }
     }
 }
+
 /// Returns the pipelines of a crowd by material; `None` until all of them are compiled.
 fn compiled<'c>(cache: &'c PipelineCache, pipelines: &[PartPipelines]) -> Option<Vec<[Option<&'c RenderPipeline>; 2]>> {
     let get = |id: Option<_>| match id {
@@ -156,6 +167,7 @@ fn draw_mesh(
     crowd: &DrawnCrowd,
     mesh: &DrawnMesh,
     pipelines: &[[Option<&RenderPipeline>; 2]],
+    extended_mesh: Option<&wgpu::BindGroup>,
     draw: CustomDraw,
     pass: &mut TrackedRenderPass<'_>,
 ) {
@@ -168,6 +180,14 @@ fn draw_mesh(
         if let Some(pipeline) = pipelines[index][usize::from(part.flat)] {
             pass.set_pipeline(pipeline);
         }
-        pass.set_bind_group(MATERIAL_BIND_GROUP_INDEX as u32, &mesh.materials[index].bind_group, &[]);
+        let PartMaterial { bind_group, extended, .. } = &mesh.materials[index];
+        let bind_group = match (extended_mesh, extended) {
+            (Some(extended_mesh), Some(part)) => {
+                pass.set_bind_group(MODEL_GROUP, extended_mesh, &[]);
+                &part.bind_group
+            }
+            _ => bind_group,
+        };
+        pass.set_bind_group(MATERIAL_BIND_GROUP_INDEX as u32, bind_group, &[]);
     });
 }

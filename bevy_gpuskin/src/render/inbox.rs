@@ -5,11 +5,11 @@ use bevy::prelude::*;
 use bevy::render::MainWorld;
 use bevy::render::render_resource::PipelineCache;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
-use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Error, InstanceId, LiveBones, Model};
+use gpuskin_rt::{Attachment, BakedModel, Crowd, CrowdDescriptor, Error, Field, InstanceId, LiveBones, Model};
 
-use super::crowds::{CharacterRenderer, Gpu, Looks, MadeCrowd};
+use super::crowds::{CharacterRenderer, DrawnCrowd, Gpu, Looks, MadeCrowd};
 use super::shader::SurfaceCode;
-use crate::outbox::{Batch, Command, CrowdChange, Group, GroupIndex, LayerStart, Outbox, Slot};
+use crate::outbox::{Batch, Command, CrowdChange, FieldChange, Group, GroupIndex, LayerStart, Outbox, Slot};
 
 /// Batches of a model that are not applied yet, and its crowds.
 #[derive(Resource)]
@@ -88,7 +88,7 @@ fn log<M: BakedModel, T>(result: Result<T, impl Into<Error>>) {
 impl<M: BakedModel> Inbox<M> {
     fn apply(&mut self, renderer: &mut CharacterRenderer, gpu: Gpu<'_>, batch: Batch<M>) {
         let Batch { groups, despawned, spawned, regrouped, moved, transforms, shown, commands, .. } = batch;
-        let Batch { time: _, model, live, live_poses, crowds, .. } = batch;
+        let Batch { time: _, model, live, live_poses, crowds, fields, .. } = batch;
         self.crowds.extend(groups.into_iter().map(|group| (group, None)));
         if let Some(model) = model {
             log::<M, _>(self.reload(renderer, gpu, model));
@@ -126,6 +126,9 @@ impl<M: BakedModel> Inbox<M> {
         self.pose(&live, &live_poses);
         for (entity, change) in crowds {
             log::<M, _>(self.change(renderer, gpu, entity, change));
+        }
+        for (entity, change) in fields {
+            log::<M, _>(self.change_field(renderer, gpu, entity, change));
         }
     }
 
@@ -227,9 +230,9 @@ impl<M: BakedModel> Inbox<M> {
         entity: Entity,
         change: CrowdChange<M>,
     ) -> Result<(), Error> {
-        let is_owned = |owner: Option<Entity>| owner == Some(entity);
+        let is_it = |drawn: &DrawnCrowd| drawn.owner == Some(entity) && drawn.crowd.as_any().is::<Crowd<M>>();
         let CrowdChange::Changed { group, visible, descriptor, commands } = change else {
-            renderer.crowds.retain(|drawn| !is_owned(drawn.owner));
+            renderer.crowds.retain(|drawn| !is_it(drawn));
             self.entities.remove(&entity);
             return Ok(());
         };
@@ -240,13 +243,38 @@ impl<M: BakedModel> Inbox<M> {
                 entry.insert(EntityCrowd { made, ids: Vec::new(), descriptor })
             }
         };
-        for drawn in renderer.crowds.iter_mut().filter(|drawn| is_owned(drawn.owner)) {
-            (drawn.group, drawn.visible) = (group.clone(), visible);
+        for drawn in renderer.crowds.iter_mut().filter(|drawn| is_it(drawn)) {
+            drawn.draw_as(group.clone(), visible);
         }
         for command in commands {
             log::<M, _>(command(&made.crowd, ids));
         }
         Ok(())
+    }
+}
+
+impl<M: BakedModel> Inbox<M> {
+    /// Applies the changes of a field.
+    fn change_field(
+        &mut self,
+        renderer: &mut CharacterRenderer,
+        gpu: Gpu<'_>,
+        entity: Entity,
+        change: FieldChange<M>,
+    ) -> Result<(), Error> {
+        let is_it = |drawn: &DrawnCrowd| drawn.owner == Some(entity) && drawn.crowd.as_any().is::<Field<M>>();
+        let FieldChange::Changed { group, visible, descriptor } = change else {
+            renderer.crowds.retain(|drawn| !is_it(drawn));
+            return Ok(());
+        };
+        let Some(drawn) = renderer.crowds.iter_mut().find(|drawn| is_it(drawn)) else {
+            return renderer.make_field::<M>(gpu, *descriptor, self.looks.surface, (group, entity), visible);
+        };
+        drawn.draw_as(group, visible);
+        match drawn.crowd.as_any().downcast_ref::<Field<M>>() {
+            Some(field) => field.set(&descriptor),
+            None => Ok(()),
+        }
     }
 }
 

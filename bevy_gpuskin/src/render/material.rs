@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use gpuskin_rt::pipeline::{Material, SampledTexture};
 use gpuskin_rt::{CrowdRenderer, Error, Model, wgpu};
 
+use super::extension::ExtendedPart;
 use super::shader::SurfaceCode;
 
 /// Layout of `CharacterMaterial` in `characters.wesl`.
@@ -108,6 +109,8 @@ impl AlphaClass {
 pub(super) struct PartMaterial {
     pub(super) class: MaterialClass,
     pub(super) bind_group: wgpu::BindGroup,
+    /// Bind group and class with the extension of the crowd, if it has one.
+    pub(super) extended: Option<ExtendedPart>,
 }
 
 /// Resources that all materials share.
@@ -240,6 +243,6 @@ impl Materials {
             layout: &cache.get_bind_group_layout(&layout(variants)),
             entries: &entries,
         });
-        Ok(PartMaterial { class, bind_group })
+        Ok(PartMaterial { class, bind_group, extended: None })
     }
 }

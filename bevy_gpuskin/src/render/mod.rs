@@ -11,9 +11,11 @@
 //! | `pipelines` | pipelines of a view |
 //! | `shader` | shaders: gpuskin's functions, bevy_pbr's functions |
 //! | `material` | materials of a model as bevy_pbr reads them |
+//! | `extension` | the same materials as `ExtendedMaterial` of bevy_pbr |
 
 mod crowds;
 mod draw;
+mod extension;
 mod inbox;
 mod material;
 mod pipelines;
@@ -22,11 +24,15 @@ mod shader;
 mod view_draws;
 mod views;
 
+use core::hash::Hash;
+
 use bevy::core_pipeline::core_3d::{Opaque3d, Transparent3d};
 use bevy::core_pipeline::prepass::Opaque3dPrepass;
-use bevy::pbr::{MeshPipelineSystems, Shadow};
+use bevy::pbr::{MaterialExtension, MeshPipelineSystems, Shadow};
 use bevy::prelude::*;
+use bevy::render::render_asset::prepare_assets;
 use bevy::render::render_phase::AddRenderCommand;
+use bevy::render::texture::GpuImage;
 use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
 use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 
@@ -69,6 +75,7 @@ pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
         .insert_resource(views::PhaseEntity(entity))
         .init_resource::<pipelines::Pipelines>()
         .init_resource::<view_draws::Views>()
+        .init_resource::<extension::StandardMaterials>()
         .add_render_command::<Opaque3d, draw::DrawForward>()
         .add_render_command::<Opaque3dPrepass, draw::DrawPrepass>()
         .add_render_command::<Shadow, draw::DrawShadow>()
@@ -85,8 +92,29 @@ pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
         )
         .add_systems(
             Render,
-            (views::queue.in_set(RenderSystems::Queue), views::prepare.in_set(CharacterRenderSystems::Prepare)),
+            (
+                (extension::lend, extension::prepare_mesh)
+                    .in_set(RenderSystems::PrepareAssets)
+                    .after(CharacterRenderSystems::Apply)
+                    .after(prepare_assets::<GpuImage>),
+                views::queue.in_set(RenderSystems::Queue),
+                views::prepare.in_set(CharacterRenderSystems::Prepare),
+            ),
         );
+}
+
+/// Lets the renderer draw an extension of materials.
+pub(crate) fn build_extension<E: MaterialExtension>(app: &mut App)
+where
+    E::Data: Copy + Eq + Hash,
+{
+    let extensions = extension::Extensions::<E>::new(app.world().resource::<AssetServer>());
+    let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
+    render_app
+        .insert_resource(extensions)
+        .init_resource::<extension::StandardMaterials>()
+        .add_systems(ExtractSchedule, extension::extract::<E>)
+        .add_systems(Render, extension::prepare::<E>.in_set(RenderSystems::PrepareMeshes));
 }
 
 pub(crate) fn build_model<M: BakedModel>(

@@ -20,8 +20,9 @@ use bevy::shader::{Shader, ShaderDefVal};
 use gpuskin_rt::pipeline::{self, Variant};
 
 use super::crowds::{DrawnCrowd, DrawnMesh};
+use super::extension::{self, ExtensionClass};
 use super::material::{self, AlphaClass, MaterialClass, PartMaterial};
-use super::shader::{Pass, Shaders, SurfaceCode};
+use super::shader::{Drawn, Pass, Shaders, SurfaceCode, Text};
 
 /// Key of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,17 +30,26 @@ struct Key {
     pass: Pass,
     view: MeshPipelineKey,
     variant: Variant,
+    is_field: bool,
     class: MaterialClass,
     flat: bool,
     receives_shadows: bool,
     surface: Option<SurfaceCode>,
+    /// Address of the [`ExtensionClass`].
+    extension: Option<usize>,
 }
 
 /// Pipelines of a material: of smooth parts, of flat parts.
 pub(super) type PartPipelines = [Option<CachedRenderPipelineId>; 2];
 
-/// Pipelines of a crowd, by mesh, by material.
-pub(super) type CrowdPipelines = Vec<Vec<PartPipelines>>;
+/// Pipelines of a crowd.
+#[derive(Debug, Default)]
+pub(super) struct CrowdPipelines {
+    /// By mesh, by material.
+    pub(super) meshes: Vec<Vec<PartPipelines>>,
+    /// Whether the pipelines have the bind groups of an extension.
+    pub(super) extended: bool,
+}
 
 /// All pipelines that were requested.
 #[derive(Resource, Debug, Default)]
@@ -72,33 +82,71 @@ impl Pipelines {
     ) -> CrowdPipelines {
         // Depth has no shadows.
         let receives_shadows = pass != Pass::Forward || crowd.group.receives_shadows;
+        let surface = crowd.surface.filter(|_| crowd.group.extension.is_none());
+        let cuts = crowd.group.extension.is_some_and(|extension| extension.cuts);
+        let mut extended = false;
         let mut of_mesh = |mesh: &DrawnMesh| {
-            let variant = mesh.variant;
-            let mut get = |class: MaterialClass, flat| {
-                // The depth of an opaque surface does not depend on the function.
-                let surface = crowd.surface.filter(|_| pass == Pass::Forward || class.alpha != AlphaClass::Opaque);
-                self.get(base, Key { pass, view, variant, class, flat, receives_shadows, surface })
-            };
-            let mut of_material = |PartMaterial { class, .. }: &PartMaterial| {
+            let (variant, is_field) = (mesh.variant, mesh.is_field);
+            let mut of_material = |part: &PartMaterial| {
+                let mut class = part.class;
+                if cuts && class.alpha == AlphaClass::Opaque {
+                    class.alpha = AlphaClass::CutOut { by_surface: false };
+                }
                 if pass == Pass::Cover && class.alpha != AlphaClass::Blended {
                     return [None; 2];
                 }
-                [get(*class, false), if mesh.has_flat_parts { get(*class, true) } else { None }]
+                let extension = part.extended.as_ref().map(|part| &*part.class).filter(|class| class.draws(pass));
+                extended |= extension.is_some();
+                // The depth of an opaque surface does not depend on the function.
+                let surface = surface.filter(|_| pass == Pass::Forward || class.alpha != AlphaClass::Opaque);
+                let address = extension.map(|class| core::ptr::from_ref(class).addr());
+                let mut get = |flat| {
+                    let key = Key {
+                        pass,
+                        view,
+                        variant,
+                        is_field,
+                        class,
+                        flat,
+                        receives_shadows,
+                        surface,
+                        extension: address,
+                    };
+                    self.get(base, key, extension)
+                };
+                let smooth = get(false);
+                let flat = if extension.is_some() { smooth } else { mesh.has_flat_parts.then(|| get(true)).flatten() };
+                [smooth, flat]
             };
             mesh.materials.iter().map(&mut of_material).collect()
         };
-        crowd.meshes.iter().map(&mut of_mesh).collect()
+        let meshes = crowd.meshes.iter().map(&mut of_mesh).collect();
+        CrowdPipelines { meshes, extended }
     }
 
-    fn get(&mut self, base: &mut Base<'_>, key: Key) -> Option<CachedRenderPipelineId> {
+    fn get(
+        &mut self,
+        base: &mut Base<'_>,
+        key: Key,
+        extension: Option<&ExtensionClass>,
+    ) -> Option<CachedRenderPipelineId> {
         if let Some(id) = self.ids.get(&key) {
             return Some(*id);
         }
-        let shader = self.shaders.get(base.cache, key.pass, key.variant, key.surface);
-        let descriptor = match key.pass {
+        let text = match key.pass {
+            _ if extension.is_some() => Text::Extended,
+            Pass::Forward | Pass::Cover => Text::Forward,
+            Pass::Prepass => Text::Prepass,
+        };
+        let shader =
+            self.shaders.get(base.cache, text, Drawn { variant: key.variant, is_field: key.is_field }, key.surface);
+        let mut descriptor = match key.pass {
             Pass::Forward | Pass::Cover => forward(base, key, shader)?,
             Pass::Prepass => prepass(base, key, shader),
         };
+        if let Some(extension) = extension {
+            extend(base, key, extension, &mut descriptor);
+        }
         let id = base.cache.queue_render_pipeline(descriptor);
         self.ids.insert(key, id);
         Some(id)
@@ -160,11 +208,16 @@ impl Key {
     }
 
     fn model_layout(self) -> BindGroupLayoutDescriptor {
-        BindGroupLayoutDescriptor::new("gpuskin model", &pipeline::model_layout_entries(self.variant))
+        let field = self.is_field.then(|| pipeline::field_layout_entries(self.variant)).flatten();
+        let entries = field.unwrap_or_else(|| pipeline::model_layout_entries(self.variant));
+        BindGroupLayoutDescriptor::new("gpuskin model", &entries)
     }
 
     fn vertex_buffers(self) -> Vec<VertexBufferLayout> {
-        let buffers = pipeline::vertex_buffers(self.variant);
+        let buffers = match self.is_field {
+            true => pipeline::field_vertex_buffers(self.variant),
+            false => pipeline::vertex_buffers(self.variant),
+        };
         let layouts = buffers.layouts();
         let owned = layouts.into_iter().flatten().map(|layout| VertexBufferLayout {
             array_stride: layout.array_stride,
@@ -182,7 +235,7 @@ fn names(defs: &[(bool, &'static str)]) -> impl Iterator<Item = ShaderDefVal> {
 
 /// bevy_pbr's mesh pipeline for a mesh with the attributes of the model.
 fn forward(base: &mut Base<'_>, key: Key, shader: Handle<Shader>) -> Option<RenderPipelineDescriptor> {
-    let layout = mesh_layout(base.layouts, key.has_tangents());
+    let layout = mesh_layout(base.layouts, key);
     let mut descriptor = match base.mesh.specialize(key.mesh_key(), &layout) {
         Ok(descriptor) => descriptor,
         Err(error) => {
@@ -219,13 +272,53 @@ fn cover(descriptor: &mut RenderPipelineDescriptor) {
     }
 }
 
+/// Makes a pipeline use the bind groups and the fragment shader of an extension. Its vertices are those of bevy_pbr.
+fn extend(base: &mut Base<'_>, key: Key, extension: &ExtensionClass, descriptor: &mut RenderPipelineDescriptor) {
+    descriptor.label = Some("bevy_gpuskin extension".into());
+    // View, binding arrays of the view, mesh, material, model.
+    descriptor.layout.truncate(2);
+    descriptor.layout.extend([extension::mesh_layout(), extension.layout.clone(), key.model_layout()]);
+    let prepass = extension.prepass_fragment_shader.as_ref().filter(|_| key.pass == Pass::Prepass);
+    if let Some(fragment) = &mut descriptor.fragment {
+        fragment.shader = prepass.unwrap_or(&extension.fragment_shader).clone();
+        // Normals of the prepass have no normal map.
+        fragment.shader_defs.retain(|def| *def != ShaderDefVal::from("LOAD_PREPASS_NORMALS"));
+    }
+    if key.pass == Pass::Prepass {
+        let has_normals = key.view.contains(MeshPipelineKey::NORMAL_PREPASS);
+        let defs = [
+            (true, "VERTEX_POSITIONS"),
+            (true, "VERTEX_UVS"),
+            (true, "VERTEX_UVS_A"),
+            (true, "VERTEX_COLORS"),
+            (true, "VERTEX_OUTPUT_INSTANCE_INDEX"),
+            (has_normals, "VERTEX_NORMALS"),
+            (has_normals && key.has_tangents(), "VERTEX_TANGENTS"),
+            (has_normals, "NORMAL_PREPASS_OR_DEFERRED_PREPASS"),
+            (key.view.contains(MeshPipelineKey::MOTION_VECTOR_PREPASS), "MOTION_VECTOR_PREPASS_OR_DEFERRED_PREPASS"),
+            (key.class.alpha == AlphaClass::Blended, "BLEND_ALPHA"),
+        ];
+        descriptor.vertex.shader_defs.extend(names(&defs));
+        if let Some(fragment) = &mut descriptor.fragment {
+            fragment.shader_defs.extend(names(&defs));
+        }
+    }
+    let layout = mesh_layout(base.layouts, key);
+    if let Err(error) = extension.specialize(base.mesh, descriptor, &layout, key.mesh_key()) {
+        error_once!("the pipeline of characters with an extension is not specialized: {error}");
+    }
+}
+
 /// Layout of a mesh with the attributes of a model: it selects what bevy_pbr's functions do.
-fn mesh_layout(layouts: &mut MeshVertexBufferLayouts, tangents: bool) -> MeshVertexBufferLayoutRef {
+fn mesh_layout(layouts: &mut MeshVertexBufferLayouts, key: Key) -> MeshVertexBufferLayoutRef {
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::RENDER_WORLD)
         .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, vec![[0.0_f32; 3]])
         .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, vec![[0.0_f32; 3]])
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, vec![[0.0_f32; 2]]);
-    if tangents {
+    if key.extension.is_some() {
+        mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, vec![[0.0_f32; 4]]);
+    }
+    if key.has_tangents() {
         mesh.insert_attribute(Mesh::ATTRIBUTE_TANGENT, vec![[0.0_f32; 4]]);
     }
     mesh.get_mesh_vertex_buffer_layout(layouts)

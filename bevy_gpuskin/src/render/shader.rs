@@ -10,6 +10,8 @@ use bevy::render::render_resource::PipelineCache;
 use bevy::shader::Shader;
 use gpuskin_rt::pipeline::{self, Variant};
 
+use super::extension::EXTENDED_MODEL_GROUP;
+
 /// Pass for which a shader is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Pass {
@@ -21,6 +23,17 @@ pub(super) enum Pass {
     Prepass,
 }
 
+/// Text of a shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Text {
+    /// Main pass.
+    Forward,
+    /// Prepass and shadow maps.
+    Prepass,
+    /// Vertices alone, of all passes: the extension of a material has the fragment shader.
+    Extended,
+}
+
 /// Index of the model's bind group.
 pub(super) const MODEL_GROUP: u32 = 2;
 
@@ -28,13 +41,16 @@ pub(super) const MODEL_GROUP: u32 = 2;
 const FIRST_ID: Uuid = Uuid::from_u128(0x7be1_d8a2_5a3f_4c64_9d0e_3f21_0000_0000);
 
 /// Modules of bevy_pbr that the shaders import. Bevy loads them in the background when the app starts.
-const IMPORTED: [&str; 12] = [
+const IMPORTED: [&str; 15] = [
     "light_probe/environment_map",
     "prepass/bindings",
+    "prepass/io",
     "render/clustered_forward",
+    "render/forward_io",
     "render/mesh_types",
     "render/mesh_view_bindings",
     "render/mesh_view_types",
+    "render/pbr_fragment",
     "render/pbr_functions",
     "render/pbr_lighting",
     "render/pbr_types",
@@ -74,10 +90,18 @@ impl Hash for SurfaceCode {
     }
 }
 
-/// Shaders that were made, by whether they are of the prepass, variant and function of the game.
+/// Instances that a shader draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Drawn {
+    pub(super) variant: Variant,
+    /// Whether they are those of a field.
+    pub(super) is_field: bool,
+}
+
+/// Shaders that were made, by text, instances and function of the game.
 #[derive(Debug, Default)]
 pub(super) struct Shaders {
-    handles: HashMap<(bool, Variant, Option<SurfaceCode>), Handle<Shader>>,
+    handles: HashMap<(Text, Drawn, Option<SurfaceCode>), Handle<Shader>>,
 }
 
 impl Shaders {
@@ -85,26 +109,36 @@ impl Shaders {
     pub(super) fn get(
         &mut self,
         cache: &mut PipelineCache,
-        pass: Pass,
-        variant: Variant,
+        text: Text,
+        drawn: Drawn,
         surface: Option<SurfaceCode>,
     ) -> Handle<Shader> {
-        let prepass = pass == Pass::Prepass;
         let number = self.handles.len();
         let make = || {
             let handle = Handle::<Shader>::Uuid(Uuid::from_u128(FIRST_ID.as_u128() + number as u128), PhantomData);
             let path = format!("embedded://bevy_gpuskin/characters_{number}.wesl");
-            cache.set_shader(handle.id(), Shader::from_wesl(source(prepass, variant, surface), path));
+            cache.set_shader(handle.id(), Shader::from_wesl(source(text, drawn, surface), path));
             handle
         };
-        self.handles.entry((prepass, variant, surface)).or_insert_with(make).clone()
+        self.handles.entry((text, drawn, surface)).or_insert_with(make).clone()
     }
 }
 
-/// Text of a shader.
-fn source(prepass: bool, variant: Variant, surface: Option<SurfaceCode>) -> String {
-    let pass = if prepass { include_str!("prepass.wesl") } else { include_str!("forward.wesl") };
+/// Returns the source of a shader.
+fn source(text: Text, Drawn { variant, is_field }: Drawn, surface: Option<SurfaceCode>) -> String {
+    let skinning = |group| match is_field {
+        true => pipeline::field_source(variant, group),
+        false => pipeline::source(variant, group),
+    };
+    let pass = match text {
+        Text::Forward => include_str!("forward.wesl"),
+        Text::Prepass => include_str!("prepass.wesl"),
+        Text::Extended => {
+            let text = include_str!("extended.wesl");
+            return text.replace("//GPUSKIN", &skinning(EXTENDED_MODEL_GROUP));
+        }
+    };
     let text = include_str!("characters.wesl").replace("//PASS", pass);
-    let text = text.replace("//GPUSKIN", &pipeline::source(variant, MODEL_GROUP));
+    let text = text.replace("//GPUSKIN", &skinning(MODEL_GROUP));
     text.replace("//SURFACE", surface.map_or("", |surface| surface.text))
 }

@@ -28,7 +28,7 @@ use gpuskin_rt::{Camera, View, wgpu};
 
 use super::crowds::{CharacterRenderer, DrawnCrowd};
 use super::draw::{CrowdIndex, DrawBlended, DrawForward, DrawPrepass, DrawShadow};
-use super::pipelines::{Base, Pipelines};
+use super::pipelines::{Base, CrowdPipelines, Pipelines};
 use super::shader::{Pass, imports_are_loaded};
 use super::view_draws::{ViewDraw, Views};
 
@@ -106,8 +106,13 @@ pub(crate) fn queue(
         let shadow = phases.shadow.get_mut(&id);
         let default = const { &RenderLayers::layer(0) };
         let layers = layers.unwrap_or(default);
+        let camera = camera(view, is_light);
         let sees = |crowd: &DrawnCrowd| {
-            crowd.visible && crowd.group.layers.intersects(layers) && (crowd.group.casts_shadows || !is_light)
+            crowd.visible
+                && crowd.is_ready()
+                && crowd.group.layers.intersects(layers)
+                && (crowd.group.casts_shadows() || !is_light)
+                && crowd.crowd.is_in_view(&camera)
         };
         let forward_key = keys.of_views.get(&id).copied().filter(|_| opaque.is_some());
         let prepass_key = match is_light {
@@ -129,8 +134,10 @@ pub(crate) fn queue(
         let mut of_pass = |pass, key: Option<MeshPipelineKey>| match key {
             Some(key) => {
                 let mut of_crowd = |(crowd, blended): (&DrawnCrowd, &Option<Vec3>)| match sees(crowd) {
-                    true if pass != Pass::Cover || blended.is_some() => pipelines.of_crowd(&mut base, pass, key, crowd),
-                    _ => Vec::new(),
+                    _ if pass == Pass::Cover && blended.is_none() => CrowdPipelines::default(),
+                    _ if pass == Pass::Prepass && !is_light && !crowd.group.has_prepass() => CrowdPipelines::default(),
+                    true => pipelines.of_crowd(&mut base, pass, key, crowd),
+                    false => CrowdPipelines::default(),
                 };
                 renderer.crowds.iter().zip(&blended).map(&mut of_crowd).collect()
             }
@@ -145,7 +152,6 @@ pub(crate) fn queue(
                 add_blended(phase, (*item, entity.1), center, functions[3]);
             }
         }
-        let camera = camera(view, is_light);
         let gpuskin_view = match views.draws.get(&id) {
             Some(draw) => draw.view,
             None => views.view_for(&mut renderer.renderer),
@@ -267,7 +273,7 @@ pub(crate) fn prepare(
     queue: Res<RenderQueue>,
 ) {
     let Some(mut renderer) = renderer else { return };
-    let CharacterRenderer { renderer, materials, crowds, cameras: _, time } = &mut *renderer;
+    let CharacterRenderer { renderer, materials, crowds, time, .. } = &mut *renderer;
     if crowds.is_empty() {
         return;
     }

@@ -2,6 +2,8 @@
 
 mod alpha;
 mod common;
+mod extension;
+mod field;
 mod lights;
 mod live;
 mod motion;
@@ -17,13 +19,14 @@ mod written;
 
 use core::any::TypeId;
 
+use bevy::app::Plugins;
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::prepass::MotionVectorPrepass;
 use bevy::light::{CascadeShadowConfigBuilder, NotShadowCaster, NotShadowReceiver};
 use bevy::pbr::ScreenSpaceAmbientOcclusion;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
-use bevy_gpuskin::gpuskin_rt::{BakedModel, Clip, Instance, InstancePose, Sockets};
+use bevy_gpuskin::gpuskin_rt::{Clip, Instance, InstancePose, Sockets};
 use bevy_gpuskin::{
     Attachment, Character, CharacterCrowd, CharacterInspector, CharacterPlugin, CharacterRenderer, GpuskinPlugin,
     Socket, Transition,
@@ -66,10 +69,11 @@ fn scene() -> (App, Handle<Image>) {
     scene_of(CharacterPlugin::<Guard>::default())
 }
 
-/// The app of [`scene`], with soldiers and the model of a plugin.
-fn scene_of<M: BakedModel>(plugin: CharacterPlugin<M>) -> (App, Handle<Image>) {
+/// The app of [`scene`], with soldiers and further plugins.
+fn scene_of<P>(plugins: impl Plugins<P>) -> (App, Handle<Image>) {
     let mut app = common::app();
-    app.add_plugins((GpuskinPlugin { lod_error: 0.0, ..default() }, CharacterPlugin::<Soldier>::default(), plugin));
+    app.add_plugins((GpuskinPlugin { lod_error: 0.0, ..default() }, CharacterPlugin::<Soldier>::default()));
+    app.add_plugins(plugins);
     common::start(&mut app);
     let image = common::target(&mut app);
     let world = app.world_mut();

@@ -4,10 +4,10 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use super::field_core::{FieldCore, FieldState};
-use super::{CrowdRenderer, Error};
+use super::{Camera, CrowdRenderer, Error};
 use crate::field::{FieldDescriptor, FieldUniform};
 use crate::shader::Variant;
-use crate::{BakedModel, Dynamic, Model};
+use crate::{Aabb, BakedModel, Dynamic, Model};
 
 /// Many instances of one model, derived from a formula: swaying grass, for example. A handle into
 /// the [`CrowdRenderer`], which draws fields together with its crowds.
@@ -82,6 +82,17 @@ impl<M> Field<M> {
         let state = FieldState::new(descriptor, &self.core.meta)?;
         *self.core.state() = state;
         Ok(())
+    }
+
+    /// Returns the bounding box of all instances in world space, metres, with the reach of their clips; `None` if the model's bounds
+    /// are not finite.
+    pub fn bounds(&self) -> Option<Aabb> {
+        self.core.state().bounds
+    }
+
+    /// Whether a camera may see any instance. [`Self::draw_with`] does not ask.
+    pub fn is_in_view_of(&self, camera: &Camera) -> bool {
+        self.core.is_in_view(camera)
     }
 
     /// Returns the uniform that the shaders read: [`FieldUniform::instance`] gives the transform

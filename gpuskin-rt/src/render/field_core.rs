@@ -27,7 +27,7 @@ pub(crate) struct FieldCore {
 pub(super) struct FieldState {
     pub(super) uniform: FieldUniform,
     pub(super) count: u32,
-    bounds: Option<Aabb>,
+    pub(super) bounds: Option<Aabb>,
     changed: bool,
 }
 

@@ -173,13 +173,9 @@ impl Layouts {
     pub(crate) fn field(&self, variant: Variant) -> Option<&wgpu::BindGroupLayout> {
         let morphs = usize::from(variant.morphs != MorphUse::None);
         let layout = self.field[morphs].get(kind(variant))?.get_or_init(|| {
-            let uniform = uniform(size_of::<FieldUniform>() as u64, false);
-            let mut entries = frame_entries(variant, wgpu::ShaderStages::VERTEX);
-            entries.push(entry(FIELD_BINDING, wgpu::ShaderStages::VERTEX, uniform));
-            entries.extend(morphs_entry(variant));
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin field"),
-                entries: &entries,
+                entries: &field_entries(variant),
             })
         });
         Some(layout)
@@ -239,6 +235,21 @@ pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry>
     let more = [(variant.previous_transforms, PREVIOUS_BINDING), (variant.loads_influences, VERTICES_BINDING)];
     let more = more.into_iter().filter(|(has, _)| *has);
     entries.extend(more.map(|(_, binding)| entry(binding, vertex, storage(true, false))));
+    entries.extend(morphs_entry(variant));
+    entries
+}
+
+/// Returns the entries of [`CrowdRenderer::field_layout`](crate::CrowdRenderer::field_layout), as [`model_layout_entries`] does
+/// for crowds; `None` for variants without an animation texture.
+pub fn field_layout_entries(variant: Variant) -> Option<Vec<wgpu::BindGroupLayoutEntry>> {
+    (!variant.encoding.needs_compute()).then(|| field_entries(variant))
+}
+
+/// Entries of a field of a model with an animation texture.
+fn field_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let uniform = uniform(size_of::<FieldUniform>() as u64, false);
+    let mut entries = frame_entries(variant, wgpu::ShaderStages::VERTEX);
+    entries.push(entry(FIELD_BINDING, wgpu::ShaderStages::VERTEX, uniform));
     entries.extend(morphs_entry(variant));
     entries
 }

@@ -134,7 +134,7 @@ pub use error::Error;
 pub use explain::{CullingState, Explanation};
 pub use field::Field;
 pub use ids::{AttachmentId, InstanceId};
-pub use layouts::{VertexBuffers, field_vertex_buffers, model_layout_entries, vertex_buffers};
+pub use layouts::{VertexBuffers, field_layout_entries, field_vertex_buffers, model_layout_entries, vertex_buffers};
 pub use ray_cast::{PosedInstance, Ray, RayCaster, RayHit};
 #[cfg(feature = "testing")]
 pub use readback::map as map_for_reading;

@@ -6,7 +6,7 @@ use bevy::mesh::{Indices, Mesh, PrimitiveTopology};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 use bevy_gpuskin::gpuskin_rt::tools::CpuModel;
-use bevy_gpuskin::gpuskin_rt::{BakedModel, InstanceRecord, ModelVariant};
+use bevy_gpuskin::gpuskin_rt::{BakedModel, InstanceRecord, Model, ModelVariant};
 
 /// Spawns an instance as it is at a time, seconds: a mesh per material. Returns their entities.
 pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Color, time: f64) -> Vec<Entity> {
@@ -17,10 +17,21 @@ pub fn spawn<M: BakedModel>(app: &mut App, instance: &InstanceRecord, tint: Colo
 pub fn spawn_variant<M: BakedModel>(
     app: &mut App,
     instance: &InstanceRecord,
+    look: (Color, ModelVariant<M>),
+    time: f64,
+) -> Vec<Entity> {
+    spawn_encoding(app, M::MODEL, instance, look, time)
+}
+
+/// Spawns an instance as [`spawn_variant`] does, of the model in one of its encodings.
+pub fn spawn_encoding<M: BakedModel>(
+    app: &mut App,
+    encoded: &Model,
+    instance: &InstanceRecord,
     (tint, variant): (Color, ModelVariant<M>),
     time: f64,
 ) -> Vec<Entity> {
-    let model = CpuModel::new(M::MODEL).unwrap();
+    let model = CpuModel::new(encoded).unwrap();
     let vertices = model.vertices(instance, time);
     let mut entities = Vec::new();
     for (index, material) in (0..).zip(M::MODEL.meta.materials()) {
