@@ -3,7 +3,6 @@
 pub mod control;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bevy::app::PluginGroupBuilder;
@@ -11,12 +10,16 @@ use bevy::camera::RenderTarget;
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::image::Image;
 use bevy::prelude::*;
-use bevy::render::gpu_readback::{Readback, ReadbackComplete};
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
+use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::PipelineCache;
-use bevy::render::render_resource::{PollType, TextureFormat, TextureUsages};
-use bevy::render::renderer::RenderDevice;
+use bevy::render::render_resource::{
+    BufferDescriptor, BufferUsages, MapMode, PollType, TexelCopyBufferInfo, TexelCopyBufferLayout, TextureFormat,
+    TextureUsages,
+};
+use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::settings::{WgpuFeatures, WgpuSettings};
+use bevy::render::texture::GpuImage;
 use bevy::render::{RenderApp, RenderPlugin};
 use bevy::time::TimeUpdateStrategy;
 use bevy::window::ExitCondition;
@@ -83,7 +86,7 @@ pub fn settle(app: &mut App) {
         app.update();
         let cache = app.sub_app(RenderApp).world().resource::<PipelineCache>();
         ready = if cache.waiting_pipelines().next().is_none() { ready + 1 } else { 0 };
-        if ready == 3 {
+        if ready == 2 {
             return;
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -91,29 +94,31 @@ pub fn settle(app: &mut App) {
     panic!("pipelines are not compiled after 1000 frames");
 }
 
-/// Runs frames until an image was read back, and returns its pixels.
+/// Draws a frame, and returns the pixels of an image. Bevy's `Readback` would return them a frame later: with software
+/// renderers, frames are what takes time.
 pub fn read(app: &mut App, image: &Handle<Image>) -> Vec<[u8; 4]> {
-    let pixels = Arc::new(Mutex::new(None));
-    let sink = pixels.clone();
-    let readback = app
-        .world_mut()
-        .spawn(Readback::texture(image.clone()))
-        .observe(move |complete: On<ReadbackComplete>| {
-            *sink.lock().unwrap() = Some(complete.data.clone());
-        })
-        .id();
-    let device = app.sub_app(RenderApp).world().resource::<RenderDevice>().clone();
-    for _ in 0..100 {
-        app.update();
-        device.poll(PollType::Wait { submission_index: None, timeout: None }).unwrap();
-        if let Some(data) = pixels.lock().unwrap().take() {
-            app.world_mut().despawn(readback);
-            let (pixels, []) = data.as_chunks::<4>() else { panic!("{} bytes are no pixels", data.len()) };
-            assert_eq!(pixels.len(), (WIDTH * HEIGHT) as usize);
-            return pixels.to_vec();
-        }
-    }
-    panic!("the image was not read back in 100 frames");
+    app.update();
+    let world = app.sub_app(RenderApp).world();
+    let (device, queue) = (world.resource::<RenderDevice>(), world.resource::<RenderQueue>());
+    let texture = &world.resource::<RenderAssets<GpuImage>>().get(image).expect("the image is on the device").texture;
+    assert_eq!((texture.width(), texture.height()), (WIDTH, HEIGHT));
+    let buffer = device.create_buffer(&BufferDescriptor {
+        label: None,
+        size: u64::from(WIDTH * HEIGHT * 4),
+        usage: BufferUsages::COPY_DST | BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&default());
+    let layout = TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(WIDTH * 4), rows_per_image: None };
+    let target = TexelCopyBufferInfo { buffer: &buffer, layout };
+    encoder.copy_texture_to_buffer(texture.as_image_copy(), target, texture.size());
+    queue.submit([encoder.finish()]);
+    let slice = buffer.slice(..);
+    slice.map_async(MapMode::Read, |result| result.unwrap());
+    device.poll(PollType::wait_indefinitely()).unwrap();
+    let data = slice.get_mapped_range().unwrap();
+    let (pixels, []) = data.as_chunks::<4>() else { panic!("{} bytes are no pixels", data.len()) };
+    pixels.to_vec()
 }
 
 /// Writes a picture to the folder of `BEVY_GPUSKIN_PICTURES`, if that is set.
