@@ -5,6 +5,7 @@ mod bench;
 mod bevy;
 mod bless;
 mod cargo;
+mod checks;
 mod demo;
 mod deps;
 mod gpuskin;

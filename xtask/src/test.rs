@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Instant;
 
 use crate::cargo::{COMMON, cargo};
-use crate::{Failure, bevy, deps, web};
+use crate::{Failure, bevy, checks, deps, web};
 
 const HELP: &str = "\
 Runs the checks that CI runs.
@@ -29,7 +28,10 @@ struct Check {
     lacks: fn() -> Option<String>,
 }
 
-/// All checks. The tests come last, so that their closing lines close the log.
+/// Name of the check that runs beside the others.
+const BEVY: &str = "bevy";
+
+/// All checks. The tests come last, so that their closing lines are near the end of the log.
 const CHECKS: [Check; 15] = [
     Check { name: "format", command: format, fast: true, lacks: nothing },
     Check { name: "clippy", command: clippy, fast: true, lacks: nothing },
@@ -44,7 +46,7 @@ const CHECKS: [Check; 15] = [
     Check { name: "web-check", command: web_check, fast: false, lacks: no_web_target },
     Check { name: "browser", command: browser, fast: false, lacks: web::lacks_for_test },
     Check { name: "material-tables", command: material_tables, fast: false, lacks: no_swiftshader },
-    Check { name: "bevy", command: bevy_plugin, fast: false, lacks: bevy::lacks },
+    Check { name: BEVY, command: bevy_plugin, fast: false, lacks: bevy::lacks },
     Check { name: "tests", command: tests, fast: false, lacks: nothing },
 ];
 
@@ -81,46 +83,28 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
 
     let selected =
         |select: fn(&Check) -> bool| CHECKS.iter().filter(move |check| select(check)).filter_map(Check::ready);
-    let checks: Vec<(&str, Command)> = match &only {
+    let alone = |name, command| checks::Check { name, command, beside: false };
+    checks::run(match &only {
         Some(name) => match CHECKS.iter().find(|check| check.name == name) {
             Some(check) => check.ready().into_iter().collect(),
-            None => vec![("tests", tests_named(name))],
+            None => vec![alone("tests", tests_named(name))],
         },
-        None if fast => selected(|check| check.fast).chain([("unit tests", unit_tests())]).collect(),
+        None if fast => selected(|check| check.fast).chain([alone("unit tests", unit_tests())]).collect(),
         None => selected(|_| true).collect(),
-    };
-    run_all(checks)
+    })
 }
 
 impl Check {
-    /// Returns name and command of the check, or says what it lacks.
-    fn ready(&self) -> Option<(&'static str, Command)> {
+    /// Returns the check to run, or says what it lacks.
+    fn ready(&self) -> Option<checks::Check> {
         match (self.lacks)() {
-            None => Some((self.name, (self.command)())),
+            // With a target folder of its own, this check waits for no other one's compiler.
+            None => Some(checks::Check { name: self.name, command: (self.command)(), beside: self.name == BEVY }),
             Some(lack) => {
                 eprintln!("\n== {}: SKIPPED: {lack}", self.name);
                 None
             }
         }
-    }
-}
-
-/// Runs all checks, also after one has failed: a single run reports every failure.
-fn run_all(checks: Vec<(&str, Command)>) -> Result<(), Failure> {
-    let mut failed = Vec::new();
-    for (name, mut command) in checks {
-        let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        eprintln!("\n== {name}: cargo {}", args.join(" "));
-        let start = Instant::now();
-        let passed = command.status().is_ok_and(|status| status.success());
-        eprintln!("== {name}: {} after {} s", if passed { "passed" } else { "FAILED" }, start.elapsed().as_secs());
-        if !passed {
-            failed.push(name);
-        }
-    }
-    match failed.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::Failed(format!("failed: {}", failed.join(", ")))),
     }
 }
 
