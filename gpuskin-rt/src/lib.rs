@@ -88,6 +88,8 @@
 //! The WebGL2 limits suffice: no storage buffers, no compute shaders. Only models in
 //! [`Encoding::LocalPacked`] need both. For web pages, see the guide's page "In the browser".
 #![cfg_attr(not(feature = "wgpu"), allow(rustdoc::broken_intra_doc_links))]
+// On the web, wgpu's types are neither `Send` nor `Sync`; elsewhere the same code needs `Arc`.
+#![cfg_attr(target_family = "wasm", allow(clippy::arc_with_non_send_sync))]
 
 #[cfg(not(target_endian = "little"))]
 compile_error!("gpuskin bakes little-endian data: big-endian targets are not supported");
