@@ -30,6 +30,10 @@
 //! | bind group layout of the model | `CrowdRenderer::model_layout`, [`model_layout_entries`] | `CrowdRenderer::field_layout`, [`field_layout_entries`] |
 //! | draw | `Crowd::draw_with` | `Field::draw_with` |
 //!
+//! The vertex shader of a crowd in [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) reads four storage buffers. If the limit
+//! of the device is higher, it reads one more with motion vectors, and one more if vertices have more than four influences.
+//! The default limit of wgpu is eight. [`Variant::has_vertex_index`] tells in which cases `GpuskinInput` has the index of the vertex.
+//!
 //! # Functions of the shader
 //!
 //! Times are `vec2<u32>`: [`Time::words`](crate::Time::words). Only vertex mode and fields evaluate poses at them: poses of

@@ -293,7 +293,8 @@ pub(crate) fn prepare_mesh(
     let groups = device.limits().max_bind_groups;
     if groups <= EXTENDED_MODEL_GROUP {
         error_once!(
-            "characters with extensions are not drawn: they need {} bind groups, and the device has {groups};              use CharacterPlugin::with_surface instead",
+            "characters with extensions are not drawn: they need {} bind groups, and the device has {groups}; \
+             use CharacterPlugin::with_surface instead",
             EXTENDED_MODEL_GROUP + 1
         );
         return;
