@@ -2,7 +2,9 @@
 //! `shaders/vertex_packed.wgsl` and `shaders/vertex_static.wgsl`.
 //!
 //! A vertex is a row of 32-bit words, fetched as one to six attributes of up to four words.
-//! Fetching fewer attributes saves more than the few unpacking instructions cost.
+//! Fetching fewer attributes saves more than the few unpacking instructions cost. With eight influences and
+//! a palette, only position, normal and texture coordinates are attributes: shaders load the other words
+//! from the vertex buffer.
 //!
 //! | words, full | content |
 //! |---|---|

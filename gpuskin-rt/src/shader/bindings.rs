@@ -45,8 +45,6 @@ pub const MORPHS_BINDING: u32 = 6;
 /// Binding of the vertex buffer as a storage buffer, in the bind group of a model or of a batch, with
 /// `Variant::loads_influences`.
 pub const VERTICES_BINDING: u32 = 7;
-/// Number of storage buffers of vertex shaders that read a palette, without those of single features.
-pub(crate) const PALETTE_STORAGE_BUFFERS: u32 = 4;
 /// Greatest number of clips whose records are in the model's uniform buffer, and whose bounds are in a uniform
 /// buffer of the culling pass: 16 KiB are the largest that every device can bind. Models with more clips have
 /// both in textures.

@@ -1,6 +1,6 @@
 //! Properties of models and sources of instances that select shader code.
 
-use super::bindings::{PALETTE_STORAGE_BUFFERS, UNIFORM_CLIPS};
+use super::bindings::UNIFORM_CLIPS;
 use crate::{Encoding, Metadata, Normals, Packing, VertexFormat};
 
 /// Properties of a model that select its shader code.
@@ -97,13 +97,15 @@ impl Variant {
 
     /// Returns this variant for a device whose shaders can read `buffers` storage buffers each, with the features that
     /// fit: transforms of the previous frame if `previous`, then influences that are loaded.
-    #[cfg(any(feature = "wgpu", test))]
+    #[cfg(feature = "wgpu")]
     pub(crate) fn on_device(self, previous: bool, buffers: u32) -> Self {
+        /// Storage buffers of vertex shaders that read a palette, without these features.
+        const OF_PALETTE: u32 = 4;
         if !self.encoding.needs_compute() {
             return Self { previous_transforms: previous, ..self };
         }
-        let previous_transforms = previous && buffers > PALETTE_STORAGE_BUFFERS;
-        let used = PALETTE_STORAGE_BUFFERS + u32::from(previous_transforms);
+        let previous_transforms = previous && buffers > OF_PALETTE;
+        let used = OF_PALETTE + u32::from(previous_transforms);
         Self { previous_transforms, loads_influences: self.vertex.packing.influences() > 4 && buffers > used, ..self }
     }
 
