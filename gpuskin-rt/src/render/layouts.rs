@@ -232,10 +232,10 @@ pub fn model_layout_entries(variant: Variant) -> Vec<wgpu::BindGroupLayoutEntry>
         entry(LIST_BINDING, vertex, storage(true, true)),
         entry(PLAYBACKS_BINDING, vertex, storage(true, false)),
     ];
-    let more = [(variant.previous_transforms, PREVIOUS_BINDING), (variant.loads_influences, VERTICES_BINDING)];
-    let more = more.into_iter().filter(|(has, _)| *has);
-    entries.extend(more.map(|(_, binding)| entry(binding, vertex, storage(true, false))));
+    let buffer = |binding| entry(binding, vertex, storage(true, false));
+    entries.extend(variant.previous_transforms.then(|| buffer(PREVIOUS_BINDING)));
     entries.extend(morphs_entry(variant));
+    entries.extend(variant.loads_influences.then(|| buffer(VERTICES_BINDING)));
     entries
 }
 
