@@ -74,7 +74,7 @@ pub(crate) struct BatchDraws {
     groups: Vec<DrawGroup>,
     /// Indirect arguments in drawing order: `[set][draw]`.
     arguments: wgpu::Buffer,
-    /// Of each group.
+    /// Bind groups of the crowds, by group of draws.
     bind_groups: Vec<wgpu::BindGroup>,
     frame: BatchFrame,
     /// Number on the device that exceeds that of all draws; `None` if the device reads no numbers of draws.
