@@ -1,24 +1,19 @@
 //! Extensions of materials: the game's own shaders and bindings on top of Bevy's `StandardMaterial`.
 
 use core::any::TypeId;
-use core::hash::Hash;
-use core::marker::PhantomData;
 
-use bevy::asset::{Asset, UntypedAssetId};
+use bevy::asset::UntypedAssetId;
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::pbr::MaterialExtension;
 use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
-use bevy::shader::ShaderRef;
-
-use crate::render;
 
 /// Extension of the materials of a [`Character`](crate::Character), or of a whole [`CharacterCrowd`](crate::CharacterCrowd): a value of
 /// the type that Bevy's [`ExtendedMaterial`](bevy::pbr::ExtendedMaterial) takes as its second parameter.
 ///
 /// The model's materials become the [`StandardMaterial`] that the extension extends. Its shaders and bindings are those of meshes, unchanged.
-/// [`CharacterExtensionPlugin`] draws them. A change of the asset shows in the next frame.
+/// [`CharacterExtensionPlugin`](crate::CharacterExtensionPlugin) draws them. A change of the asset shows in the next frame.
 ///
 /// Characters with different assets are different crowds on the GPU: use few assets, and write what differs between
 /// characters to [`Character::tinted`](crate::Character::tinted).
@@ -107,59 +102,4 @@ pub(crate) struct ExtensionId {
 
 /// Types that have a plugin.
 #[derive(Resource, Debug, Default)]
-struct ExtensionPlugins(HashSet<TypeId>);
-
-/// Draws characters and crowds that have a [`CharacterExtension`] of a type.
-///
-/// | member of [`MaterialExtension`] | on characters |
-/// |---|---|
-/// | `fragment_shader`, bindings | as on meshes; never bindless |
-/// | `prepass_fragment_shader` | as on meshes. Without it, the prepass and shadow maps draw the materials of the model |
-/// | `enable_prepass`, `enable_shadows`, `specialize` | as on meshes |
-/// | `alpha_mode` | `Mask` cuts opaque materials, too; of other modes, the model has its own |
-/// | `vertex_shader`, `prepass_vertex_shader`, deferred shaders | without effect: gpuskin poses the vertices |
-///
-/// The vertices have a position, a normal, one set of texture coordinates, a tangent if the model has them, and a colour: that of the model,
-/// multiplied with the tint. `mesh[in.instance_index]` has flags alone, and no transform.
-///
-/// The material is what `StandardMaterial` can express: strengths of occlusion and of normal maps are 1, materials with a tint mask have no
-/// tint, variants show the model's own base colour, and flat parts have smooth normals. `CharacterPlugin::with_surface` has no effect on
-/// characters with an extension.
-///
-/// The device needs 5 bind groups: native devices have them, WebGPU of browsers has not. On a device with fewer, characters with extensions are
-/// not drawn, and an error is logged.
-#[derive(Debug)]
-pub struct CharacterExtensionPlugin<E>(PhantomData<fn() -> E>);
-
-// Not derived: a derive would require the same trait of `E`.
-impl<E> Default for CharacterExtensionPlugin<E> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<E: MaterialExtension> Plugin for CharacterExtensionPlugin<E>
-where
-    E::Data: Copy + Eq + Hash,
-{
-    fn build(&self, app: &mut App) {
-        let name = core::any::type_name::<E>();
-        if !matches!(E::alpha_mode(), None | Some(AlphaMode::Mask(_))) {
-            warn!("{name}: the alpha mode has no effect on characters; set it in the materials of the model");
-        }
-        if [E::vertex_shader(), E::prepass_vertex_shader()].iter().any(|shader| !matches!(shader, ShaderRef::Default)) {
-            warn!("{name}: vertex shaders have no effect on characters");
-        }
-        init_asset::<E>(app);
-        app.init_resource::<ExtensionPlugins>();
-        app.world_mut().resource_mut::<ExtensionPlugins>().0.insert(TypeId::of::<E>());
-        render::build_extension::<E>(app);
-    }
-}
-
-/// Makes a type an asset, if the game has not done it.
-fn init_asset<A: Asset>(app: &mut App) {
-    if !app.world().contains_resource::<Assets<A>>() {
-        app.init_asset::<A>();
-    }
-}
+pub(crate) struct ExtensionPlugins(pub(crate) HashSet<TypeId>);

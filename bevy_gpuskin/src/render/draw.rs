@@ -14,10 +14,9 @@ use gpuskin_rt::pipeline::CustomDraw;
 use gpuskin_rt::wgpu;
 
 use super::crowds::{CharacterRenderer, DrawnCrowd, DrawnMesh};
-use super::extension::EXTENDED_MODEL_GROUP;
 use super::material::PartMaterial;
 use super::pipelines::{CrowdPipelines, PartPipelines};
-use super::shader::MODEL_GROUP;
+use super::shader::{EXTENDED_MODEL_GROUP, MODEL_GROUP};
 use super::view_draws::{ViewDraw, Views};
 
 /// Draws the parts of all crowds that are not blended in the main pass.

@@ -1,19 +1,14 @@
-//! Extensions of materials on the device: the bind groups and shaders that Bevy's `ExtendedMaterial` has for meshes.
+//! Extensions of materials on the device: the assets, and the bind groups that Bevy's `ExtendedMaterial` has for meshes.
 
 use core::cell::LazyCell;
-use core::fmt::{self, Debug, Formatter};
 use core::hash::Hash;
 use core::marker::PhantomData;
 use std::sync::Arc;
 
 use bevy::asset::uuid::Uuid;
 use bevy::ecs::system::{StaticSystemParam, SystemParam, SystemParamItem};
-use bevy::material::descriptor::{BindGroupLayoutDescriptor, RenderPipelineDescriptor};
-use bevy::mesh::MeshVertexBufferLayoutRef;
-use bevy::pbr::{
-    ExtendedMaterial, Material, MaterialExtension, MaterialPipeline, MaterialPipelineKey, MeshFlags, MeshPipeline,
-    MeshPipelineKey, MeshUniform,
-};
+use bevy::material::descriptor::BindGroupLayoutDescriptor;
+use bevy::pbr::{Material, MaterialExtension, MeshFlags, MeshUniform};
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
 use bevy::render::Extract;
@@ -21,8 +16,8 @@ use bevy::render::material_bind_groups::FallbackBuffer;
 use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::encase::StorageBuffer;
 use bevy::render::render_resource::{
-    AsBindGroup, AsBindGroupError, BindGroupBuilder, BindGroupEntry, BindGroupLayoutEntry, Face, PipelineCache,
-    ShaderType, SpecializedMeshPipelineError, TextureFormat, UnpreparedBindingResource,
+    AsBindGroup, AsBindGroupError, BindGroupBuilder, BindGroupEntry, Face, PipelineCache, TextureFormat,
+    UnpreparedBindingResource,
 };
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::storage::GpuShaderBuffer;
@@ -32,90 +27,11 @@ use gpuskin_rt::pipeline::SampledTexture;
 use gpuskin_rt::{CrowdRenderer, Error, Model, wgpu};
 
 use super::crowds::CharacterRenderer;
-use super::shader::Pass;
-
-/// Index of the model's bind group in pipelines of extensions: `mesh_bindings` of bevy_pbr have the usual one.
-pub(super) const EXTENDED_MODEL_GROUP: u32 = 4;
+use super::extension_class::{Data, Extended, ExtendedPart, ExtensionClass, mesh_layout};
+use super::shader::EXTENDED_MODEL_GROUP;
 
 /// First of the ids of the images by which `StandardMaterial` finds the textures of models.
 const FIRST_IMAGE: Uuid = Uuid::from_u128(0x5c0e_9a41_6d07_4f3b_8a52_77e6_0000_0000);
-
-type Extended<E> = ExtendedMaterial<StandardMaterial, E>;
-type Data<E> = <Extended<E> as AsBindGroup>::Data;
-
-/// Material of a part with an extension.
-#[derive(Clone, Debug)]
-pub(super) struct ExtendedPart {
-    pub(super) bind_group: wgpu::BindGroup,
-    pub(super) class: Arc<ExtensionClass>,
-}
-
-/// Part of a pipeline that an extension decides.
-#[derive(Debug)]
-pub(super) struct ExtensionClass {
-    /// Layout of the material's bind group.
-    pub(super) layout: BindGroupLayoutDescriptor,
-    pub(super) fragment_shader: Handle<Shader>,
-    pub(super) prepass_fragment_shader: Option<Handle<Shader>>,
-    specialize: Box<dyn Specialize>,
-}
-
-impl ExtensionClass {
-    /// Whether the extension has the fragment shader of a pass. The other passes draw the materials of the model.
-    pub(super) const fn draws(&self, pass: Pass) -> bool {
-        match pass {
-            Pass::Forward => true,
-            Pass::Prepass => self.prepass_fragment_shader.is_some(),
-            Pass::Cover => false,
-        }
-    }
-
-    /// Lets the materials change a pipeline, as bevy_pbr does for meshes.
-    pub(super) fn specialize(
-        &self,
-        mesh: &MeshPipeline,
-        descriptor: &mut RenderPipelineDescriptor,
-        layout: &MeshVertexBufferLayoutRef,
-        key: MeshPipelineKey,
-    ) -> Result<(), SpecializedMeshPipelineError> {
-        self.specialize.specialize(&MaterialPipeline { mesh_pipeline: mesh.clone() }, descriptor, layout, key)
-    }
-}
-
-trait Specialize: Send + Sync + Debug {
-    fn specialize(
-        &self,
-        pipeline: &MaterialPipeline,
-        descriptor: &mut RenderPipelineDescriptor,
-        layout: &MeshVertexBufferLayoutRef,
-        key: MeshPipelineKey,
-    ) -> Result<(), SpecializedMeshPipelineError>;
-}
-
-/// Data of an extended material that its pipelines depend on.
-struct Specializer<E: MaterialExtension>(Data<E>);
-
-impl<E: MaterialExtension> Debug for Specializer<E> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(core::any::type_name::<E>())
-    }
-}
-
-impl<E: MaterialExtension> Specialize for Specializer<E>
-where
-    E::Data: Copy,
-{
-    fn specialize(
-        &self,
-        pipeline: &MaterialPipeline,
-        descriptor: &mut RenderPipelineDescriptor,
-        layout: &MeshVertexBufferLayoutRef,
-        mesh_key: MeshPipelineKey,
-    ) -> Result<(), SpecializedMeshPipelineError> {
-        let key = MaterialPipelineKey { mesh_key, bind_group_data: self.0 };
-        Extended::<E>::specialize(pipeline, descriptor, layout, key)
-    }
-}
 
 /// Materials of models as bevy_pbr has them, by the address of the model and the index of the material. Their textures are images
 /// that [`lend`] has added to Bevy's.
@@ -220,22 +136,6 @@ pub(crate) fn lend(
     }
 }
 
-/// Returns the layout of the bind group that replaces `mesh_bindings` of bevy_pbr.
-pub(super) fn mesh_layout() -> BindGroupLayoutDescriptor {
-    let entry = |binding, visibility, ty, size: u64| BindGroupLayoutEntry {
-        binding,
-        visibility,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: wgpu::BufferSize::new(size) },
-        count: None,
-    };
-    let storage = wgpu::BufferBindingType::Storage { read_only: true };
-    let entries = [
-        entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT, storage, MeshUniform::min_size().get()),
-        entry(1, wgpu::ShaderStages::VERTEX, wgpu::BufferBindingType::Uniform, 16),
-    ];
-    BindGroupLayoutDescriptor::new("bevy_gpuskin extended mesh", &entries)
-}
-
 /// Makes the bind group of [`mesh_layout`]. Element 0 of `mesh` receives shadows, element 1 does not.
 fn mesh_bind_group(
     device: &wgpu::Device,
@@ -336,13 +236,9 @@ impl<E: MaterialExtension> Extensions<E> {
     where
         E::Data: Copy + Eq + Hash,
     {
-        let make = || ExtensionClass {
-            layout: layout.clone(),
-            fragment_shader: self.fragment_shader.clone(),
-            prepass_fragment_shader: self.prepass_fragment_shader.clone(),
-            specialize: Box::new(Specializer::<E>(data)),
-        };
-        self.classes.entry(data).or_insert_with(|| Arc::new(make())).clone()
+        let shaders = || (self.fragment_shader.clone(), self.prepass_fragment_shader.clone());
+        let make = || Arc::new(ExtensionClass::new::<E>(layout.clone(), shaders(), data));
+        self.classes.entry(data).or_insert_with(make).clone()
     }
 }
 

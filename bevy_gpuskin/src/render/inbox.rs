@@ -251,9 +251,7 @@ impl<M: BakedModel> Inbox<M> {
         }
         Ok(())
     }
-}
 
-impl<M: BakedModel> Inbox<M> {
     /// Applies the changes of a field.
     fn change_field(
         &mut self,

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use gpuskin_rt::pipeline::{Material, SampledTexture};
 use gpuskin_rt::{CrowdRenderer, Error, Model, wgpu};
 
-use super::extension::ExtendedPart;
+use super::extension_class::ExtendedPart;
 use super::shader::SurfaceCode;
 
 /// Layout of `CharacterMaterial` in `characters.wesl`.

@@ -11,11 +11,13 @@
 //! | `pipelines` | pipelines of a view |
 //! | `shader` | shaders: gpuskin's functions, bevy_pbr's functions |
 //! | `material` | materials of a model as bevy_pbr reads them |
+//! | `extension_class` | part of a pipeline that an extension of materials decides |
 //! | `extension` | the same materials as `ExtendedMaterial` of bevy_pbr |
 
 mod crowds;
 mod draw;
 mod extension;
+mod extension_class;
 mod inbox;
 mod material;
 mod pipelines;

@@ -20,7 +20,7 @@ use bevy::shader::{Shader, ShaderDefVal};
 use gpuskin_rt::pipeline::{self, Variant};
 
 use super::crowds::{DrawnCrowd, DrawnMesh};
-use super::extension::{self, ExtensionClass};
+use super::extension_class::{self, ExtensionClass};
 use super::material::{self, AlphaClass, MaterialClass, PartMaterial};
 use super::shader::{Drawn, Pass, Shaders, SurfaceCode, Text};
 
@@ -277,7 +277,7 @@ fn extend(base: &mut Base<'_>, key: Key, extension: &ExtensionClass, descriptor:
     descriptor.label = Some("bevy_gpuskin extension".into());
     // View, binding arrays of the view, mesh, material, model.
     descriptor.layout.truncate(2);
-    descriptor.layout.extend([extension::mesh_layout(), extension.layout.clone(), key.model_layout()]);
+    descriptor.layout.extend([extension_class::mesh_layout(), extension.layout.clone(), key.model_layout()]);
     let prepass = extension.prepass_fragment_shader.as_ref().filter(|_| key.pass == Pass::Prepass);
     if let Some(fragment) = &mut descriptor.fragment {
         fragment.shader = prepass.unwrap_or(&extension.fragment_shader).clone();

@@ -10,8 +10,6 @@ use bevy::render::render_resource::PipelineCache;
 use bevy::shader::Shader;
 use gpuskin_rt::pipeline::{self, Variant};
 
-use super::extension::EXTENDED_MODEL_GROUP;
-
 /// Pass for which a shader is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Pass {
@@ -36,6 +34,8 @@ pub(super) enum Text {
 
 /// Index of the model's bind group.
 pub(super) const MODEL_GROUP: u32 = 2;
+/// Index of the model's bind group in pipelines of extensions: `mesh_bindings` of bevy_pbr have the usual one.
+pub(super) const EXTENDED_MODEL_GROUP: u32 = 4;
 
 /// First of the ids of the shaders of this crate.
 const FIRST_ID: Uuid = Uuid::from_u128(0x7be1_d8a2_5a3f_4c64_9d0e_3f21_0000_0000);

@@ -9,14 +9,12 @@ use super::batch_passes::BatchPasses;
 use super::geometry::Geometry;
 use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
-use super::layouts::Layouts;
+use super::layouts::{BATCH_BINDINGS, Layouts};
 use super::pipelines::{PassKind, Pipelines};
 use crate::VertexFormat;
 use crate::batch::{BatchFrame, BatchedCrowd, DrawnCrowd};
 use crate::cull::{DRAW_BYTES, ENTRY_BYTES};
-use crate::shader::{
-    ANIMATION_BINDING, DRAWS_BINDING, LIST_BINDING, MODEL_BINDING, PLACES_BINDING, PLAYBACKS_BINDING, VERTICES_BINDING,
-};
+use crate::shader::VERTICES_BINDING;
 
 const LABEL: Option<&str> = Some("gpuskin batch");
 
@@ -256,10 +254,8 @@ impl BatchDraws {
             whole(&draws),
         ];
         let bind_groups = plan.groups.iter().map(|group| {
-            let numbers =
-                [ANIMATION_BINDING, MODEL_BINDING, PLACES_BINDING, LIST_BINDING, PLAYBACKS_BINDING, DRAWS_BINDING];
             let vertices = group.loads_influences.then(|| (VERTICES_BINDING, whole(&group.vertices)));
-            let entries = numbers.into_iter().zip(resources.clone()).chain(vertices);
+            let entries = BATCH_BINDINGS.into_iter().zip(resources.clone()).chain(vertices);
             device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: LABEL,
                 layout: layouts.batch(group.loads_influences),

@@ -18,6 +18,10 @@ use core::num::NonZeroU32;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+/// Bindings of every batch: palette, constants of crowds, places, list, playbacks and draws.
+pub(crate) const BATCH_BINDINGS: [u32; 6] =
+    [ANIMATION_BINDING, MODEL_BINDING, PLACES_BINDING, LIST_BINDING, PLAYBACKS_BINDING, DRAWS_BINDING];
+
 /// Bind group layouts that all models of a renderer share.
 #[derive(Debug)]
 pub(crate) struct Layouts {
@@ -123,14 +127,12 @@ impl Layouts {
     /// shaders load influences.
     pub(crate) fn batch(&self, loads_influences: bool) -> &wgpu::BindGroupLayout {
         self.batch[usize::from(loads_influences)].get_or_init(|| {
-            let bindings =
-                [ANIMATION_BINDING, MODEL_BINDING, PLACES_BINDING, LIST_BINDING, PLAYBACKS_BINDING, DRAWS_BINDING];
             let of_vertex =
                 |binding| entry(binding, wgpu::ShaderStages::VERTEX, storage(true, binding == LIST_BINDING));
             let vertices = loads_influences.then_some(VERTICES_BINDING);
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("gpuskin batch"),
-                entries: &bindings.into_iter().chain(vertices).map(of_vertex).collect::<Vec<_>>(),
+                entries: &BATCH_BINDINGS.into_iter().chain(vertices).map(of_vertex).collect::<Vec<_>>(),
             })
         })
     }
