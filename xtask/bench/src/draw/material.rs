@@ -1,6 +1,8 @@
 //! GPU frame times of the built-in material: diffuse, metallic-roughness, and the share of each feature, over the
 //! same instances. The last rows draw cached poses, whose vertices are skinned already, and the model without bones.
 
+use std::time::Instant;
+
 use gpuskin_rt::internals::{
     ByteRange, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Data, Dynamic, Fog, FogDensity, Instance,
     LightShadowDescriptor, Lighting, LightingFeatures, Model, ModelVariant, Payload, PoseSharing, PunctualLight,
@@ -32,12 +34,14 @@ enum Change {
     Variants,
     /// The alpha of base colours is a mask of the tint.
     Masked,
+    /// Lights have no range.
+    Endless,
     /// The model has neither bones nor clips.
     Still,
 }
 
 /// Rows: name, features of the metallic-roughness model, and what else differs.
-fn rows() -> [(&'static str, Shading, Change); 13] {
+fn rows() -> [(&'static str, Shading, Change); 15] {
     let shadows = Some(ShadowDescriptor { cascades: 4, ..Default::default() });
     let plain = LightingFeatures::default();
     let air = LightingFeatures { fog: true, tone_mapping: ToneMapping::Neutral, ..plain.clone() };
@@ -54,7 +58,9 @@ fn rows() -> [(&'static str, Shading, Change); 13] {
         ("  with fog and tone mapping", Shading::MetallicRoughness(air), Change::None),
         ("  with 16 point lights", Shading::MetallicRoughness(lights(16)), Change::None),
         ("  with 16 point lights, one with shadows", Shading::MetallicRoughness(one_shadow), Change::None),
+        ("  with 16 point lights without range", Shading::MetallicRoughness(lights(16)), Change::Endless),
         ("  with 256 point lights", Shading::MetallicRoughness(lights(256)), Change::None),
+        ("  with 1,024 point lights", Shading::MetallicRoughness(lights(1024)), Change::None),
         ("  with four shadow cascades, drawn and received", Shading::MetallicRoughness(shadowed), Change::None),
         ("  with all of them", Shading::MetallicRoughness(all.clone()), Change::None),
         ("  with all of them, cached poses of a time grid", Shading::MetallicRoughness(all.clone()), Change::Cached),
@@ -79,7 +85,7 @@ fn table(context: &Context, (model, still): (&Model, &Model), count: u32) -> Res
     masked.meta.materials.to_mut().iter_mut().for_each(|material| material.tint_mask = true);
     let renderers = rows.iter().map(|(_, shading, change)| {
         let model = match change {
-            Change::None | Change::Cached => model,
+            Change::None | Change::Cached | Change::Endless => model,
             Change::Variants => &varied,
             Change::Masked => &masked,
             Change::Still => still,
@@ -113,10 +119,55 @@ fn table(context: &Context, (model, still): (&Model, &Model), count: u32) -> Res
     for ((name, ..), seconds) in rows.iter().zip(&medians) {
         compared(name, *seconds, ("diffuse", medians[0]), None);
     }
+    for ((_, shading, change), (renderer, _)) in rows.iter().zip(&mut renderers) {
+        let lights = lamps(shading, count, *change);
+        if lights.len() > 16 {
+            print_cost_of_lights(context, renderer, &camera, &lights)?;
+        }
+    }
     let [.., all, cached, still] = medians[..] else { return Ok(()) };
     compared("own poses over cached poses", all, ("cached", cached), None);
     compared("own poses over static models", all, ("static", still), Some(Asked::AtMost(1.02)));
     Ok(())
+}
+
+/// Prints the CPU time of `set_lights` and what `prepare` adds for it, of a row with point lights.
+fn print_cost_of_lights(
+    context: &Context,
+    renderer: &mut CrowdRenderer,
+    camera: &Camera,
+    lights: &[PunctualLight],
+) -> Result<(), String> {
+    let mut times = [Vec::new(), Vec::new()];
+    for frame in 0..2 * FRAMES {
+        let mut encoder = context.device.create_command_encoder(&Default::default());
+        let start = Instant::now();
+        if frame % 2 == 1 {
+            renderer.set_lights(lights).map_err(|e| e.to_string())?;
+        }
+        let time = 20.0 + frame as f64 / 60.0;
+        renderer.prepare(&context.queue, &mut encoder, camera, time).map_err(|e| e.to_string())?;
+        times[frame % 2].push(start.elapsed().as_secs_f64());
+        context.queue.submit([encoder.finish()]);
+        context.wait()?;
+    }
+    let [kept, replaced] = times.map(median);
+    compared(&format!("CPU, {} lights replaced", lights.len()), replaced, ("lights kept", kept), None);
+    Ok(())
+}
+
+/// Lights of a row, spread evenly over the crowd, at the height of two metres.
+fn lamps(shading: &Shading, count: u32, change: Change) -> Vec<PunctualLight> {
+    let lights = if let Shading::MetallicRoughness(features) = shading { features.lights } else { 0 };
+    let across = f64::from(count).sqrt() as f32 * SPACING;
+    let lamp = |i: u32| {
+        let [x, z] = [0.618_034, 0.754_878].map(|step| ((i as f32 * step).fract() - 0.5) * across);
+        // The one next to the middle; the renderer has room for its shadows, or for none.
+        let shadow = i == 1;
+        let range = (change != Change::Endless).then_some(6.0);
+        PunctualLight { position: [x, 2.0, z], intensity: 5.0, range, shadow, ..Default::default() }
+    };
+    (0..lights).map(lamp).collect()
 }
 
 /// Returns a model in which each texture of a base colour has a layer per variant, with equal images.
@@ -163,17 +214,7 @@ fn renderer(
     let density = FogDensity::Exponential { density: 0.01 };
     let fog = Fog { color: [0.5; 3], sun_glow: [0.0; 3], density };
     renderer.set_lighting(&Lighting { fog, ..Default::default() });
-    let lights = if let Shading::MetallicRoughness(features) = shading { features.lights } else { 0 };
-    let across = f64::from(count).sqrt() as f32 * SPACING;
-    // Spread evenly over the crowd, at the height of two metres.
-    let lamp = |i: u32| {
-        let [x, z] = [0.618_034, 0.754_878].map(|step| ((i as f32 * step).fract() - 0.5) * across);
-        // The one next to the middle; the renderer has room for its shadows, or for none.
-        let shadow = i == 1;
-        PunctualLight { position: [x, 2.0, z], intensity: 5.0, range: Some(6.0), shadow, ..Default::default() }
-    };
-    let lights: Vec<_> = (0..lights).map(lamp).collect();
-    renderer.set_lights(&lights).map_err(failed)?;
+    renderer.set_lights(&lamps(shading, count, change)).map_err(failed)?;
     let descriptor = CrowdDescriptor {
         capacity: count,
         time_grid: (change == Change::Cached).then_some(1.0 / 30.0),
