@@ -9,8 +9,9 @@ fn add_coat_lights(light_so_far: vec3<f32>, point: SurfacePoint, n_dot_v: f32, b
             sum += color * gpuskin_light_visibility(i, point.position, point.face_normal);
         }
     }
-    for (var i = gpuskin_light_shadows.count; i < gpuskin_lights.count; i++) {
-        let light = gpuskin_light(i, point.position);
+    let nearby = gpuskin_nearby_lights(point.position);
+    for (var i = gpuskin_light_shadows.count; i < nearby.count; i++) {
+        let light = gpuskin_light(gpuskin_nearby_light(nearby, i), point.position);
         sum += light.color * coat_lobe(point, n_dot_v, bounces, light.to_light);
     }
     return sum;

@@ -10,8 +10,9 @@ fn add_lights(light_so_far: vec3<f32>, point: SurfacePoint, surface: Reflectance
             sum += direct_light(point, surface, light.to_light, light.color * visible);
         }
     }
-    for (var i = gpuskin_light_shadows.count; i < gpuskin_lights.count; i++) {
-        let light = gpuskin_light(i, point.position);
+    let nearby = gpuskin_nearby_lights(point.position);
+    for (var i = gpuskin_light_shadows.count; i < nearby.count; i++) {
+        let light = gpuskin_light(gpuskin_nearby_light(nearby, i), point.position);
         if (receives_light(dot(point.normal, light.to_light)) && any(light.color > vec3<f32>(0.0))) {
             sum += direct_light(point, surface, light.to_light, light.color);
         }

@@ -116,6 +116,8 @@ mod instance;
 pub mod internals;
 mod layers;
 #[cfg(feature = "wgpu")]
+mod light_grid;
+#[cfg(feature = "wgpu")]
 mod lighting;
 mod list;
 mod local;

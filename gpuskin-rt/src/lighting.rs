@@ -50,7 +50,8 @@ pub struct PunctualLight {
     pub color: [f32; 3],
     /// Luminous intensity, candela: the illuminance in lux at a distance of 1 m.
     pub intensity: f32,
-    /// Distance at which the light ends, metres. `None`: it falls with the square of the distance and never ends.
+    /// Distance at which the light ends, metres. `None`: it falls with the square of the distance and never ends, and each
+    /// pixel computes it.
     pub range: Option<f32>,
     /// Cone of a spot light; `None` for a point light.
     pub cone: Option<LightCone>,

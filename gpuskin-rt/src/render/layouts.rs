@@ -2,11 +2,12 @@
 
 use super::shading::LightingFeatures;
 use crate::field::FieldUniform;
+use crate::light_grid::has_light_grid;
 use crate::pose_texture::PosePlaces;
 use crate::record::{PlaceRecord, PlaybackRecord};
 use crate::shader::material::{
-    ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHT_SHADOWS_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOW_MAP_BINDING,
-    SHADOWS_BINDING, TextureSet,
+    ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHT_GRID_BINDING, LIGHT_SHADOWS_BINDING, LIGHTING_BINDING, LIGHTS_BINDING,
+    SHADOW_MAP_BINDING, SHADOWS_BINDING, TextureSet,
 };
 use crate::shader::{
     ANIMATION_BINDING, CLIPS_BINDING, DRAWS_BINDING, FIELD_BINDING, INSTANCE_LOCATION, InstanceSource, LIST_BINDING,
@@ -318,6 +319,14 @@ fn lit_view(features: &LightingFeatures) -> Vec<wgpu::BindGroupLayoutEntry> {
         entries.extend(map_and_sampler.map(|(binding, ty)| entry(binding, fragment, ty)));
     }
     entries.extend((features.lights > 0).then(|| entry(LIGHTS_BINDING, fragment, uniform)));
+    if has_light_grid(features.lights) {
+        let lists = wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Uint,
+            view_dimension: wgpu::TextureViewDimension::D2,
+            multisampled: false,
+        };
+        entries.extend([entry(LIGHT_GRID_BINDING, fragment, uniform), entry(LIGHT_GRID_BINDING + 1, fragment, lists)]);
+    }
     if features.environment {
         let cube = wgpu::BindingType::Texture {
             sample_type: wgpu::TextureSampleType::Float { filterable: true },

@@ -76,13 +76,13 @@ impl LightShadows {
         Self { reversed, tiles, uniform }
     }
 
-    /// Gives tiles to lights, uploads what shaders need, and sorts the lights as shaders expect them. Returns the tiles'
-    /// cameras; [`Camera::BLIND`] for a tile without a light.
-    pub(crate) fn fit(&self, queue: &wgpu::Queue, lights: &mut Vec<PunctualLight>) -> Vec<Camera> {
+    /// Gives tiles to lights, uploads what shaders need, and sorts the lights as shaders expect them. Returns the number of
+    /// lights with shadows, and the tiles' cameras; [`Camera::BLIND`] for a tile without a light.
+    pub(crate) fn fit(&self, queue: &wgpu::Queue, lights: &mut Vec<PunctualLight>) -> (usize, Vec<Camera>) {
         let (header, tiles, cameras) = fit(&self.tiles, self.reversed, lights);
         queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&header));
         queue.write_buffer(&self.uniform, size_of_val(&header) as u64, bytemuck::cast_slice(&tiles));
-        cameras
+        (header.count as usize, cameras)
     }
 }
 

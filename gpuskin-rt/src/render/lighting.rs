@@ -28,6 +28,9 @@ impl CrowdRenderer {
     /// Lights with a [`shadow`](PunctualLight::shadow) get tiles of the shadow map in their order: sort them by importance. One
     /// that needs more tiles than are left lights without a shadow. A light of no intensity takes none.
     ///
+    /// Each pixel computes lights with shadows, lights without a [`range`](PunctualLight::range), and of the others those that
+    /// may reach it.
+    ///
     /// ```no_run
     /// # use gpuskin_rt::{CrowdRenderer, Error};
     /// use gpuskin_rt::{LightCone, PunctualLight};
@@ -163,6 +166,7 @@ impl CrowdRenderer {
     /// | `gpuskin_reflected(normal, to_eye, roughness)` | ambient radiance that a surface mirrors |
     /// | `gpuskin_sun_visibility(world, normal)` | fraction of the sunlight that reaches a point; 1 without shadows |
     /// | `gpuskin_lights.count`, `gpuskin_light(index, world)` | with lights: their number, and `to_light` and `color` (illuminance over pi, without shadow) at a point. Lights with shadows come first |
+    /// | `gpuskin_nearby_lights(world)`, `gpuskin_nearby_light(nearby, i)` | with lights: those that may reach a point, and the index of one of them; `i` is below `nearby.count` |
     /// | `gpuskin_light_visibility(index, world, normal)` | with shadows of lights: fraction of the light that reaches a point; 1 for a light without shadow |
     /// | `gpuskin_in_fog(radiance, world)` | radiance seen through the fog |
     /// | `gpuskin_fog_radiance(world)` | radiance of dense fog in the direction of a point |

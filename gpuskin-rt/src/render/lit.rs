@@ -6,14 +6,14 @@ use super::albedo;
 use super::environment::EnvironmentMap;
 use super::gpu::Gpu;
 use super::light_shadows::LightShadows;
-use super::shading::{LIGHTS_HEADER, LightingFeatures};
+use super::lights::Lights;
+use super::shading::LightingFeatures;
 use super::shadow_map::ShadowMap;
 use super::shadows::Cascades;
 use super::{Camera, RendererDescriptor};
-use crate::lighting::{Lighting, LightingUniform, PunctualLight, PunctualUniform};
+use crate::lighting::{Lighting, LightingUniform, PunctualLight};
 use crate::shader::material::{
-    ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHT_SHADOWS_BINDING, LIGHTING_BINDING, LIGHTS_BINDING, SHADOW_MAP_BINDING,
-    SHADOWS_BINDING,
+    ALBEDO_BINDING, ENVIRONMENT_BINDING, LIGHT_SHADOWS_BINDING, LIGHTING_BINDING, SHADOW_MAP_BINDING, SHADOWS_BINDING,
 };
 
 /// Resources of the light that all views of a renderer share.
@@ -26,7 +26,7 @@ pub(crate) struct Lit {
     pub(crate) cascades: Option<Cascades>,
     light_shadows: Option<LightShadows>,
     /// Point and spot lights, if the material has any.
-    lights: Option<wgpu::Buffer>,
+    lights: Option<Lights>,
     /// Lights to upload, in the next `prepare`.
     set_lights: Mutex<Option<Vec<PunctualLight>>>,
     /// Environment map, if the material mirrors one.
@@ -50,14 +50,7 @@ impl Lit {
         let cascades = features.shadows.as_ref().map(|sun| Cascades::new(gpu.device, sun, tiles, reversed));
         let light_shadows =
             features.light_shadows.as_ref().map(|lights| LightShadows::new(gpu.device, lights, tiles, reversed));
-        let lights = (features.lights > 0).then(|| {
-            gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("gpuskin lights"),
-                size: LIGHTS_HEADER + u64::from(features.lights) * size_of::<PunctualUniform>() as u64,
-                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            })
-        });
+        let lights = Lights::new(gpu.device, features.lights);
         let environment = features.environment.then(|| EnvironmentMap::black(gpu));
         let (albedo, set_lights) = (albedo::table(gpu), Mutex::new(Some(Vec::new())));
         Some(Self { uniform, albedo, shadow_map, cascades, light_shadows, lights, set_lights, environment, features })
@@ -72,12 +65,11 @@ impl Lit {
     /// tile.
     pub(crate) fn upload_lights(&self, queue: &wgpu::Queue) -> Vec<Camera> {
         let set = self.set_lights.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some((buffer, mut lights)) = self.lights.as_ref().zip(set) else { return Vec::new() };
+        let Some((uploaded, mut lights)) = self.lights.as_ref().zip(set) else { return Vec::new() };
         // First, because it sorts the lights.
-        let cameras = self.light_shadows.as_ref().map_or_else(Vec::new, |shadows| shadows.fit(queue, &mut lights));
-        let mut bytes = bytemuck::bytes_of(&[lights.len() as u32, 0, 0, 0]).to_vec();
-        lights.iter().for_each(|light| bytes.extend_from_slice(bytemuck::bytes_of(&PunctualUniform::new(light))));
-        queue.write_buffer(buffer, 0, &bytes);
+        let (shadowed, cameras) =
+            self.light_shadows.as_ref().map_or_else(Default::default, |shadows| shadows.fit(queue, &mut lights));
+        uploaded.upload(queue, &mut lights, shadowed);
         cameras
     }
 
@@ -112,7 +104,7 @@ impl Lit {
                 entry(SHADOW_MAP_BINDING + 1, wgpu::BindingResource::Sampler(&map.sampler)),
             ]);
         }
-        entries.extend(self.lights.as_ref().map(|lights| entry(LIGHTS_BINDING, lights.as_entire_binding())));
+        entries.extend(self.lights.iter().flat_map(Lights::entries));
         if let Some(environment) = &self.environment {
             entries.extend([
                 entry(ENVIRONMENT_BINDING, wgpu::BindingResource::TextureView(&environment.view)),

@@ -83,6 +83,7 @@ mod layers;
 mod layouts;
 mod light_shadows;
 mod lighting;
+mod lights;
 mod lit;
 mod live;
 mod live_commands;

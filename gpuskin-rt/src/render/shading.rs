@@ -33,8 +33,8 @@ pub struct LightingFeatures {
     /// [`Lighting::ambient`](crate::Lighting::ambient).
     pub environment: bool,
     /// Greatest number of point and spot lights, at most 1,024, or 341 on devices with uniform buffers of 16 KiB
-    /// (WebGL2). [`CrowdRenderer::set_lights`](super::CrowdRenderer::set_lights) sets them. Each pixel reads all
-    /// lights that are set.
+    /// (WebGL2). [`CrowdRenderer::set_lights`](super::CrowdRenderer::set_lights) sets them. With room for more than four,
+    /// each pixel reads those that may reach it, from a grid of the world; a texture of 320 KiB holds it.
     pub lights: u32,
     /// Shadows of the point and spot lights whose [`PunctualLight::shadow`](crate::PunctualLight::shadow) is set. Call
     /// [`CrowdRenderer::draw_shadows`](super::CrowdRenderer::draw_shadows) in every frame.

@@ -6,6 +6,7 @@ use super::{
     DEPTH_VARYINGS, InstanceSource, TINT_MASK, TINT_MASK_LINES, Variant, base_color, binding_table, drawn_text,
     with_lines,
 };
+use crate::light_grid::has_light_grid;
 use crate::lighting::ToneMapping;
 
 /// Textures of a material that its shader samples.
@@ -119,6 +120,8 @@ pub(crate) const ENVIRONMENT_BINDING: u32 = 9;
 pub(crate) const LIGHTS_BINDING: u32 = 8;
 /// Binding of the shadows of point and spot lights.
 pub(crate) const LIGHT_SHADOWS_BINDING: u32 = 11;
+/// Binding of the grid of many lights; the next one is the texture of its cells.
+pub(crate) const LIGHT_GRID_BINDING: u32 = 12;
 
 /// Returns camera, time, light and shadows of a view: structures, bindings in `@group(group)`, functions.
 pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
@@ -146,6 +149,11 @@ pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
     if code.lights > 0 {
         let lights = include_str!("../../shaders/lights.wgsl");
         text += &("\n".to_owned() + &lights.replace("MOST_LIGHTS", &code.lights.to_string()));
+        text.push('\n');
+        text += match has_light_grid(code.lights) {
+            true => include_str!("../../shaders/light_grid.wgsl"),
+            false => include_str!("../../shaders/light_grid_none.wgsl"),
+        };
     }
     if code.light_shadows > 0 {
         let shadows = include_str!("../../shaders/light_shadows.wgsl");

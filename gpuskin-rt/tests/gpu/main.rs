@@ -20,6 +20,7 @@ mod field;
 mod following;
 mod layers;
 mod light;
+mod light_grid;
 mod light_shadows;
 mod lights;
 mod limits;
@@ -160,6 +161,9 @@ fn main() -> std::process::ExitCode {
         test!(environment::rough_surfaces_show_coarse_levels, GPU),
         test!(environment::environments_are_replaced_and_removed, GPU),
         test!(environment::invalid_environments_are_refused),
+        test!(light_grid::light_of_a_grid_is_the_sum_of_its_lights, GPU),
+        test!(light_grid::shadows_are_the_same_in_a_grid, GPU),
+        test!(light_grid::lights_of_a_grid_move, GPU),
         test!(lights::point_and_spot_lights_match_f64_reference, GPU),
         test!(lights::as_many_lights_as_promised_are_drawn, GPU),
         test!(lights::lights_beyond_the_limit_are_refused),

@@ -252,6 +252,7 @@ fn wgsl_structures_match_rust_layout() {
 
 #[cfg(feature = "wgpu")]
 fn full_material_has_rust_layout() {
+    use crate::light_grid::LightGridUniform;
     use crate::lighting::{LightingUniform, PunctualUniform};
     use crate::render::{
         CascadeUniform, ConstantsUse, FullMaterialUniform, LightShadowUniform, LightTileUniform, ShadowUniform,
@@ -321,6 +322,13 @@ fn full_material_has_rust_layout() {
         [position, falloff, color, cone_scale, direction, cone_offset]
     );
     assert_eq!(light, (6, size_of::<PunctualUniform>()));
+    let grid = same_layout!(
+        &module,
+        "GpuskinLightGrid",
+        LightGridUniform,
+        [origin, per_metre, last, everywhere, columns, layer, cells]
+    );
+    assert_eq!(grid, (7, size_of::<LightGridUniform>()));
     let cascade = same_layout!(&module, "GpuskinCascade", CascadeUniform, [scale, texel, offset, column, row]);
     assert_eq!(cascade, (5, size_of::<CascadeUniform>()));
     let shadows =
