@@ -10,6 +10,7 @@ use stats_alloc::Region;
 
 use crate::ALLOCATOR;
 use crate::context::Context;
+use crate::draw::first_frame;
 use crate::models;
 use crate::report::{heading, line, median, seconds};
 
@@ -21,7 +22,7 @@ pub(crate) fn measure(context: &Context) -> Result<(), String> {
         of_model::<models::Soldier>(context)?;
         of_model::<models::Hound>(context)?;
     }
-    Ok(())
+    first_frame::measure(context)
 }
 
 fn of_model<M: BakedModel>(context: &Context) -> Result<(), String> {

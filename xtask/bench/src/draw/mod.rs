@@ -6,6 +6,7 @@
 //! instance, no clock, no bones. All methods draw the same triangles in the same order at the same
 //! positions with the same plain shading. A crowd's frame includes culling and poses.
 
+pub(crate) mod first_frame;
 mod fixed;
 pub(crate) mod flock;
 mod gpu;
