@@ -187,8 +187,8 @@ impl ClipWork<'_> {
     }
 
     /// Returns the bounds of each pose for the angles of normals.
-    fn normal_bounds<'p>(&self, poses: impl Iterator<Item = &'p [BoneMatrices]>) -> Vec<NormalBounds<'p>> {
-        poses.map(|bones| NormalBounds::new(bones, self.drawn.normals)).collect()
+    fn normal_bounds<'p>(&self, poses: impl Iterator<Item = &'p [BoneMatrices]>) -> Vec<NormalBounds> {
+        poses.map(|bones| NormalBounds::new(self.mesh, bones, self.drawn.normals)).collect()
     }
 
     /// Whether a STEP track moves a point of a group, so that its normals jump between frames.
@@ -202,7 +202,7 @@ impl ClipWork<'_> {
         &self,
         group: &PointGroup,
         bones: &[BoneMatrices],
-        bounds: &NormalBounds<'_>,
+        bounds: &NormalBounds,
         widest: &WidestAngle,
     ) -> bool {
         let morphed = group.morph_bound(bones);
@@ -220,10 +220,13 @@ impl ClipWork<'_> {
         &self,
         group: &PointGroup,
         bones: &[BoneMatrices],
-        bounds: &NormalBounds<'_>,
+        bounds: &NormalBounds,
         widest: &mut WidestAngle,
     ) {
         let least = bounds.least_packed(group, widest.chord_squared.sqrt());
+        if group.packed < least {
+            return;
+        }
         for (normals, weights) in group.normals() {
             if normals.iter().all(|normals| normals.packed < least) {
                 continue;

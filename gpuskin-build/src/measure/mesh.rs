@@ -37,11 +37,15 @@ pub(super) struct WeldedPoint {
 #[derive(Clone)]
 pub(super) struct PointGroup {
     pub(super) bones: Vec<u32>,
+    /// Indices into [`MeasuredMesh::pairs`] of each bone with each of the bones before it.
+    pub(super) pairs: Vec<u32>,
     pub(super) points: Vec<WeldedPoint>,
     /// For every four points, one entry per bone. A last block of fewer points repeats the last
     /// point.
     fours: Vec<FourPoints>,
     normals: Vec<FourNormals>,
+    /// Greatest chord of `normals`, infinite if one is unknown.
+    pub(super) packed: f32,
     /// Number of consecutive normals that share their weights: all, such as where one bone has the
     /// whole weight, or one.
     alike: usize,
@@ -69,6 +73,8 @@ pub(super) struct MeasuredMesh {
     /// Groups sorted by number of bones, so that loop lengths repeat and branches are predicted
     /// well.
     pub(super) groups: Vec<PointGroup>,
+    /// Pairs of bones that are in one group, sorted; the lower index first.
+    pub(super) pairs: Vec<[u32; 2]>,
     pub(super) vertices: usize,
     /// Number of blocks of four points in all groups.
     pub(super) fours: usize,
@@ -121,11 +127,12 @@ impl MeasuredMesh {
         builders.sort_by(|a, b| a.entries.len().cmp(&b.entries.len()).then_with(|| order(a, b)));
         let boxes = boxes(&builders, model.bones.len());
         let alike = builders.chunk_by_mut(|a, b| order(a, b).is_eq());
-        let groups: Vec<PointGroup> =
+        let mut groups: Vec<PointGroup> =
             alike.flat_map(|alike| alike.chunks_mut(MAX_GROUP_POINTS)).map(PointGroup::new).collect();
         let slack = groups.iter().fold(Lanes::default(), |slack, group| greatest_lanes(slack, group.slack));
         let fours = groups.iter().map(|group| group.points.len().div_ceil(4)).sum();
-        Self { groups, vertices: welded.len(), fours, welded, boxes, slack }
+        let pairs = pairs(&mut groups);
+        Self { groups, pairs, vertices: welded.len(), fours, welded, boxes, slack }
     }
 
     /// Returns the greatest distance of each baked vertex, in metres, from the squared distance of each point.
@@ -189,7 +196,8 @@ impl PointGroup {
         }
         let points = builders.iter().map(|builder| builder.point).collect();
         let alike = if same { normals.len().max(1) } else { 1 };
-        Self { bones, points, fours, normals, alike, weights, slack, morphed, reach }
+        let packed = greatest_packed(&normals);
+        Self { bones, pairs: Vec::new(), points, fours, normals, packed, alike, weights, slack, morphed, reach }
     }
 
     /// Returns the bounds of what morph targets do in a pose; `None` if they move no point of the group.
@@ -237,8 +245,10 @@ impl PointGroup {
         }
         Cow::Owned(Self {
             bones: self.bones.clone(),
+            pairs: self.pairs.clone(),
             points: self.points.clone(),
             fours,
+            packed: greatest_packed(&normals),
             normals,
             alike: 1,
             weights,
@@ -257,6 +267,27 @@ impl PointGroup {
     pub(super) fn normals(&self) -> impl Iterator<Item = (&[FourNormals], &[[Lanes; 2]])> {
         self.normals.chunks(self.alike).zip(self.weights.chunks_exact(self.bones.len()))
     }
+}
+
+/// Sets the pairs of each group, and returns all of them.
+fn pairs(groups: &mut [PointGroup]) -> Vec<[u32; 2]> {
+    let of = |bones: &[u32]| -> Vec<[u32; 2]> {
+        let with = |i: usize| (0..i).map(move |j| [bones[i].min(bones[j]), bones[i].max(bones[j])]);
+        (0..bones.len()).flat_map(with).collect()
+    };
+    let mut pairs: Vec<[u32; 2]> = groups.iter().flat_map(|group| of(&group.bones)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    for group in groups {
+        let index = |pair: &[u32; 2]| pairs.binary_search(pair).expect("all pairs are known") as u32;
+        group.pairs = of(&group.bones).iter().map(index).collect();
+    }
+    pairs
+}
+
+/// Returns the greatest chord of normals, infinite if one is unknown.
+fn greatest_packed(normals: &[FourNormals]) -> f32 {
+    normals.iter().fold(0.0, |most, normals| greatest_chord(most, normals.packed))
 }
 
 /// Returns the greater of two chords; infinity if the second one is unknown.

@@ -61,7 +61,7 @@ impl ClipWork<'_> {
         let chord_squared = squared_chord(search.normal);
         let still: Vec<bool> = self.mesh.groups.iter().map(|group| !self.jumps(group)).collect();
         let normals = |bones: &[BoneMatrices]| {
-            let bounds = NormalBounds::new(bones, self.drawn.normals);
+            let bounds = NormalBounds::new(self.mesh, bones, self.drawn.normals);
             self.mesh.groups.iter().zip(&still).filter(|(_, still)| **still).all(|(group, _)| {
                 let mut widest = WidestAngle::new(chord_squared);
                 if self.may_turn(group, bones, &bounds, &widest) {

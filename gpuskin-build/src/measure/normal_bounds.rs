@@ -13,7 +13,7 @@
 use gpuskin_rt::internals::Normals;
 
 use super::bone_matrices::BoneMatrices;
-use super::mesh::PointGroup;
+use super::mesh::{MeasuredMesh, PointGroup};
 
 /// Factor that covers rounding errors, and scales that are even but for [`UNEVEN`].
 const ROUNDING: f32 = 1.005;
@@ -23,10 +23,11 @@ const MAX_SINE: f32 = 0.5;
 const UNEVEN: f32 = 1e-3;
 
 /// Bounds of angles at a sample time.
-pub(super) struct NormalBounds<'a> {
-    bones: &'a [BoneMatrices],
+pub(super) struct NormalBounds {
     /// `[bone]`
     scales: Vec<BoneScale>,
+    /// Of [`MeasuredMesh::pairs`].
+    pairs: Vec<BonePair>,
 }
 
 /// Scale of a bone, and its error.
@@ -37,12 +38,27 @@ struct BoneScale {
     difference: f32,
 }
 
-impl<'a> NormalBounds<'a> {
+/// Images of a direction under two bones.
+struct BonePair {
+    /// Least product; NaN if unknown.
+    nearest: f32,
+    /// Greatest squared distance.
+    spread: f32,
+}
+
+impl NormalBounds {
     /// `drawn`: transform of drawn normals; there are no bounds for [`Normals::Plain`].
-    pub(super) fn new(bones: &'a [BoneMatrices], drawn: Normals) -> Self {
+    pub(super) fn new(mesh: &MeasuredMesh, bones: &[BoneMatrices], drawn: Normals) -> Self {
         let scale = |bone: &BoneMatrices| if drawn == Normals::Plain { f32::NAN } else { even_scale(&bone.source) };
         let of = |bone: &BoneMatrices| BoneScale { scale: scale(bone), difference: greatest_stretch(&bone.difference) };
-        Self { bones, scales: bones.iter().map(of).collect() }
+        let scales: Vec<BoneScale> = bones.iter().map(of).collect();
+        let pair = |&pair: &[u32; 2]| {
+            let [a, b] = pair.map(|bone| scales[bone as usize].scale);
+            let [source, other] = pair.map(|bone| &bones[bone as usize].source);
+            BonePair::new([a, b], source, other)
+        };
+        let pairs = mesh.pairs.iter().map(pair).collect();
+        Self { scales, pairs }
     }
 
     /// Returns a chord: normals of the group that are closer to their drawn normals before both are turned are closer than
@@ -59,25 +75,20 @@ impl<'a> NormalBounds<'a> {
         let (mut least, mut greatest, mut difference) = (f32::INFINITY, 0.0_f32, 0.0_f32);
         // Least product of two bones' images of a direction, and greatest squared distance of two images.
         let (mut nearest, mut spread) = (f32::INFINITY, 0.0_f32);
-        for (i, &bone) in group.bones.iter().enumerate() {
+        for &bone in &group.bones {
             let BoneScale { scale, difference: own } = self.scales[bone as usize];
             if scale.is_nan() || own.is_nan() {
                 return None;
             }
             (least, greatest) = (least.min(scale.abs()), greatest.max(scale.abs()));
             difference = difference.max(own);
-            for &other in &group.bones[..i] {
-                let other_scale = self.scales[other as usize].scale;
-                let scales = scale * other_scale;
-                if scales <= 0.0 {
-                    return None;
-                }
-                // The trace of a rotation is 1 plus twice the cosine of its angle.
-                let trace = product(&self.bones[bone as usize].source, &self.bones[other as usize].source);
-                let product = 0.5 * (trace - scales) - 5.0 * UNEVEN * scales;
-                nearest = nearest.min(product);
-                spread = spread.max(scale * scale + other_scale * other_scale - 2.0 * product);
+        }
+        for &pair in &group.pairs {
+            let BonePair { nearest: product, spread: apart } = self.pairs[pair as usize];
+            if product.is_nan() {
+                return None;
             }
+            (nearest, spread) = (nearest.min(product), spread.max(apart));
         }
         let count = group.bones.len() as f32;
         let stretch = ((least * least + (count - 1.0) * nearest.min(least * least)) / count).sqrt();
@@ -85,6 +96,19 @@ impl<'a> NormalBounds<'a> {
         let [weights, lost, sum, _] = group.slack;
         let turned = (weights * difference + lost * spread.sqrt() + sum * greatest) / stretch;
         (turned < MAX_SINE).then_some([turned, greatest / stretch])
+    }
+}
+
+impl BonePair {
+    /// `scales`: of the matrices.
+    fn new([scale, other]: [f32; 2], a: &[[f32; 4]; 3], b: &[[f32; 4]; 3]) -> Self {
+        let scales = scale * other;
+        if scales <= 0.0 {
+            return Self { nearest: f32::NAN, spread: f32::INFINITY };
+        }
+        // The trace of a rotation is 1 plus twice the cosine of its angle.
+        let product = 0.5 * (product(a, b) - scales) - 5.0 * UNEVEN * scales;
+        Self { nearest: product, spread: scale * scale + other * other - 2.0 * product }
     }
 }
 

@@ -254,7 +254,7 @@ fn bounds_of_normals_hold() {
                 BoneMatrices::new(&rows, &drawn)
             })
             .collect();
-        let bounds = NormalBounds::new(&bones, Normals::Cofactor);
+        let bounds = NormalBounds::new(&mesh, &bones, Normals::Cofactor);
         for group in &mesh.groups {
             for (normals, weights) in group.normals() {
                 let (mut of_source, mut of_drawn) = (NormalMatrices::default(), NormalMatrices::default());
@@ -271,10 +271,10 @@ fn bounds_of_normals_hold() {
                 }
             }
         }
-        assert_eq!(NormalBounds::new(&bones, Normals::Plain).least_packed(&mesh.groups[0], 1.0), 0.0);
+        assert_eq!(NormalBounds::new(&mesh, &bones, Normals::Plain).least_packed(&mesh.groups[0], 1.0), 0.0);
     }
     assert!(close * 4 > all, "{close} of {all}");
     let uneven = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.1, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     let bones: Vec<_> = (0..4).map(|_| BoneMatrices::new(&uneven, &Affine3::IDENTITY)).collect();
-    assert_eq!(NormalBounds::new(&bones, Normals::Cofactor).least_packed(&mesh.groups[0], 1.0), 0.0);
+    assert_eq!(NormalBounds::new(&mesh, &bones, Normals::Cofactor).least_packed(&mesh.groups[0], 1.0), 0.0);
 }
