@@ -44,16 +44,31 @@ fn cover(at: u32, side: u32, above: u32) -> Vec<(u32, f32)> {
 struct Tables {
     /// Linear light of each sRGB value.
     linear: Vec<f32>,
-    /// Linear light at the rounding borders between adjacent sRGB values.
+    /// Linear light at the rounding borders between adjacent sRGB values, and infinity.
     borders: Vec<f32>,
+    /// Rounded sRGB values of linear light in steps of 1 / [`STEPS`].
+    rounded: Vec<u8>,
 }
+
+/// Number of steps of linear light: at most one sRGB value apart where they are darkest.
+const STEPS: usize = 1 << 12;
 
 impl Tables {
     fn new() -> Self {
-        Self {
-            linear: (0..256).map(|v| to_linear(v as f32 / 255.0)).collect(),
-            borders: (0..255).map(|v| to_linear((v as f32 + 0.5) / 255.0)).collect(),
+        let border = |v: u32| to_linear((v as f32 + 0.5) / 255.0);
+        let borders: Vec<f32> = (0..255).map(border).chain([f32::INFINITY]).collect();
+        let rounded = |step: usize| borders.partition_point(|&border| border <= step as f32 / STEPS as f32) as u8;
+        let rounded = (0..=STEPS).map(rounded).collect();
+        Self { linear: (0..256).map(|v| to_linear(v as f32 / 255.0)).collect(), borders, rounded }
+    }
+
+    /// Returns the rounded sRGB value of linear light in 0..1.
+    fn to_srgb(&self, light: f32) -> u8 {
+        let mut value = self.rounded[((light * STEPS as f32) as usize).min(STEPS)];
+        while self.borders[usize::from(value)] <= light {
+            value += 1;
         }
+        value
     }
 
     fn average(
@@ -78,7 +93,7 @@ impl Tables {
             }
         }
         let [r, g, b] = match kind {
-            MipFilter::Light => [0, 1, 2].map(|c| self.borders.partition_point(|&border| border <= sum[c]) as u8),
+            MipFilter::Light => [self.to_srgb(sum[0]), self.to_srgb(sum[1]), self.to_srgb(sum[2])],
             MipFilter::Normals => unit([sum[0], sum[1], sum[2]]),
             MipFilter::Numbers => [0, 1, 2].map(|c| sum[c].round() as u8),
         };
@@ -132,6 +147,19 @@ mod tests {
         assert_eq!(levels[2][..4], [188, 188, 188, 128]);
         let levels = mips(MipFilter::Numbers, [4, 4], checkered);
         assert_eq!(levels[2][..4], [128; 4]);
+    }
+
+    #[test]
+    fn light_is_rounded_to_the_closest_value() {
+        let tables = Tables::new();
+        assert_eq!(tables.to_srgb(0.0), 0);
+        assert_eq!([1.0, 1.0 + 1e-6].map(|light| tables.to_srgb(light)), [255; 2]);
+        let lights = (0..1 << 16).map(|i| i as f32 / 65535.0).chain(tables.linear.iter().copied());
+        for light in lights.chain(tables.borders.iter().take(255).flat_map(|b| [b.next_down(), *b])) {
+            let expected = tables.borders.iter().filter(|border| **border <= light).count();
+            assert_eq!(usize::from(tables.to_srgb(light)), expected, "{light}");
+        }
+        assert!((0..256).all(|v| usize::from(tables.to_srgb(tables.linear[v])) == v));
     }
 
     #[test]
