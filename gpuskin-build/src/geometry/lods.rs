@@ -77,12 +77,17 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
     let clusters = Clusters::new(geometry, poses, surfaces);
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
     let rules = vec![Cell::new(0); measure.worn().len()];
+    let mut merged: Option<MergedVertices> = None;
     for wanted in wanted(total, fewest).into_iter().take(most) {
         let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, rules: &rules, limit }.find(wanted);
-        let merged = clusters.with(wanted as usize).map(|surfaces| measure.of_mesh(surfaces));
+        let radius = clusters.radius(wanted as usize);
+        // The first LODs of a large mesh have the same radius: that of all vertices in order.
+        if radius != merged.as_ref().map(|merged: &MergedVertices| merged.radius) {
+            merged = radius.map(|radius| MergedVertices::new(&measure, &clusters, radius));
+        }
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
-        if let Some(merged) = &merged {
-            let off = measure.error(merged);
+        if let Some(MergedVertices { error: off, parts: merged, .. }) = &merged {
+            let off = *off;
             if off < error * MERGE_PREFERENCE || count(&parts) > allowed(wanted) {
                 (error, chosen) = (off, merged);
             }
@@ -133,6 +138,23 @@ fn worn(geometry: &Geometry) -> Vec<Vec<usize>> {
         }
     }
     worn.into_iter().map(|(_, parts)| parts).collect()
+}
+
+/// A LOD whose vertices are merged within a radius.
+struct MergedVertices {
+    /// In metres.
+    radius: f32,
+    /// Distance from the finest LOD, in metres.
+    error: f32,
+    /// Indices of each part of the mesh.
+    parts: Vec<Vec<u32>>,
+}
+
+impl MergedVertices {
+    fn new(measure: &LodErrorMeter<'_>, clusters: &Clusters<'_>, radius: f32) -> Self {
+        let parts = measure.of_mesh(clusters.within(radius));
+        Self { radius, error: measure.error(&parts), parts }
+    }
 }
 
 /// Builds a LOD from a finer one.

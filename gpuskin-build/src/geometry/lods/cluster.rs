@@ -65,16 +65,20 @@ impl<'a> Clusters<'a> {
         Self { surfaces, radii: radii.into_iter().map(|radius| (radius, OnceCell::new())).collect() }
     }
 
-    /// Returns the groups of each surface for the smallest common radius with at most `triangles`
-    /// triangles in total. Returns `None` if that needs more kept vertices than are in order.
-    pub(super) fn with(&self, triangles: usize) -> Option<Vec<Vec<Vec<u32>>>> {
-        let at = |radius: f32| -> Vec<Vec<Vec<u32>>> { self.surfaces.iter().map(|s| s.within(radius)).collect() };
-        let count = |radius: f32| at(radius).iter().flatten().map(Vec::len).sum::<usize>() / 3;
+    /// Returns the smallest common radius with at most `triangles` triangles in total. Returns `None`
+    /// if that needs more kept vertices than are in order.
+    pub(super) fn radius(&self, triangles: usize) -> Option<f32> {
+        let count = |radius: f32| self.within(radius).iter().flatten().map(Vec::len).sum::<usize>() / 3;
         let enough = self.radii.partition_point(|(radius, found)| *found.get_or_init(|| count(*radius)) <= triangles);
         let radius = self.radii.get(enough.checked_sub(1)?)?.0;
         // For a surface with an incomplete order, smaller radii are unknown.
         let known = |s: &ClusteredSurface<'_>| s.complete || s.radii.last().is_some_and(|last| *last <= radius);
-        self.surfaces.iter().all(known).then(|| at(radius))
+        self.surfaces.iter().all(known).then_some(radius)
+    }
+
+    /// Returns the groups of each surface for a radius.
+    pub(super) fn within(&self, radius: f32) -> Vec<Vec<Vec<u32>>> {
+        self.surfaces.iter().map(|surface| surface.within(radius)).collect()
     }
 }
 
@@ -211,6 +215,9 @@ impl<'a> ClusteredSurface<'a> {
     /// several groups, the one at a position that most groups share, so that no gaps open.
     fn center<'b>(&self, kept: &'b UsedVertex, members: &[&'b UsedVertex]) -> &'b UsedVertex {
         let groups = |used: &UsedVertex| &self.places[used.place as usize];
+        if groups(kept).len() == self.groups.len() {
+            return kept;
+        }
         let all: BTreeSet<usize> = members.iter().flat_map(|used| groups(used).keys()).copied().collect();
         if groups(kept).len() == all.len() {
             return kept;

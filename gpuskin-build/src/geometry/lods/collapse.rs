@@ -48,17 +48,16 @@ impl HalfEdgeCollapse<'_> {
     pub(super) fn simplify(mut self, triangles: usize, most: f32) -> Option<(f32, Vec<Vec<u32>>)> {
         let mut left = self.removed.iter().filter(|removed| !**removed).count();
         let most_tests = MAX_TESTS * left;
-        for place in 0..self.places.len() as u32 {
-            let all = self.around[place as usize].iter().flat_map(|&t| self.places_of(t));
-            let mut neighbours: Vec<u32> = all.filter(|&p| p != place).collect();
-            neighbours.sort_unstable();
-            neighbours.dedup();
-            self.queue.extend(neighbours.iter().map(|&u| Reverse([0, place, u])));
-        }
+        let mut edges = self.edges().into_iter().peekable();
         let mut limit = LEAST_LIMIT * self.side;
         let mut star = Star::default();
         while left > triangles {
-            let Reverse([key, v, u]) = self.queue.pop()?;
+            // The edges of the start come in order: a queue of all of them would be slow.
+            let start = match (edges.peek(), self.queue.peek()) {
+                (Some(edge), Some(Reverse(next))) => edge < next,
+                (edge, _) => edge.is_some(),
+            };
+            let [key, v, u] = if start { edges.next() } else { self.queue.pop().map(|Reverse(next)| next) }?;
             limit = limit.max(f32::from_bits(key));
             if limit > most * REST_WEIGHT || self.tests > most_tests {
                 return None;
@@ -82,6 +81,20 @@ impl HalfEdgeCollapse<'_> {
         Some((limit, groups))
     }
 
+    /// Returns the edges in both directions, as entries of the queue in order.
+    fn edges(&self) -> Vec<[u32; 3]> {
+        let mut edges = Vec::new();
+        let mut neighbours = Vec::new();
+        for (place, around) in (0..).zip(&self.around) {
+            neighbours.clear();
+            neighbours.extend(around.iter().flat_map(|&t| self.places_of(t)).filter(|&p| p != place));
+            neighbours.sort_unstable();
+            neighbours.dedup();
+            edges.extend(neighbours.iter().map(|&u| [0, place, u]));
+        }
+        edges
+    }
+
     /// Tries to move place `v` to place `u`.
     fn attempt(&mut self, v: u32, u: u32, limit: f32, star: &mut Star) -> Attempt {
         if !self.find_star(v, u, star) {
@@ -89,12 +102,11 @@ impl HalfEdgeCollapse<'_> {
         }
         let weight = |pose: usize| if pose == 0 { REST_WEIGHT } else { 1.0 };
         // The removed vertex is likely to be farthest off, in the pose in which it was before.
-        let own = self.places[v as usize];
         let last = self.worst[v as usize] as usize;
+        let mut near = 0;
         for i in 0..self.poses.len() {
             let pose = if last + i < self.poses.len() { last + i } else { last + i - self.poses.len() };
-            self.pose(pose, star);
-            let off = self.distance(self.at(pose, own), star, limit / weight(pose)) * weight(pose);
+            let off = self.distance(v, pose, &star.after, &mut near, limit / weight(pose)) * weight(pose);
             if off > limit || off.is_nan() {
                 self.worst[v as usize] = pose as u8;
                 return Attempt::TooFar(off);
@@ -110,11 +122,8 @@ impl HalfEdgeCollapse<'_> {
         self.find_points(v, u, star);
         for pose in 0..self.poses.len() {
             let enough = limit / weight(pose);
-            if !star.samples.is_empty() {
-                self.pose(pose, star);
-            }
-            for i in 0..star.samples.len() {
-                let off = self.distance(self.at(pose, star.samples[i]), star, enough);
+            for (sample, near) in &mut star.samples {
+                let off = self.distance(*sample, pose, &star.after, near, enough);
                 if off > enough || off.is_nan() {
                     return Attempt::TooFar(off * weight(pose));
                 }
@@ -128,7 +137,7 @@ impl HalfEdgeCollapse<'_> {
             let finest = self.finest.surface.at(self.poses, pose);
             for (point, near) in &mut star.points {
                 self.tests += 4;
-                let found = finest.closest(middle(point, &self.poses[pose]), *near, enough);
+                let found = finest.closest_around(middle(point, &self.poses[pose]), *near, enough);
                 *near = found.triangle;
                 if found.distance > enough || found.distance.is_nan() {
                     return Attempt::TooFar(found.distance * weight(pose));
@@ -138,15 +147,21 @@ impl HalfEdgeCollapse<'_> {
         Attempt::Allowed
     }
 
-    /// Returns the distance of a point from the triangles of a star, or from the first one within
-    /// `enough`, in metres.
-    fn distance(&mut self, p: Vec3, star: &Star, enough: f32) -> f32 {
+    /// Returns the distance of a slot from triangles between places in a pose, or from the first one
+    /// within `enough`, in metres. `near` is the index of the first triangle to test, and becomes that
+    /// of the closest.
+    fn distance(&mut self, slot: u32, pose: usize, triangles: &[[u32; 3]], near: &mut usize, enough: f32) -> f32 {
+        let p = self.at(pose, slot);
+        let first = *near;
         let mut best = f32::INFINITY;
-        for &[a, b, c] in &star.posed {
+        for i in 0..triangles.len() {
+            let i = if i == 0 { first } else { i - usize::from(i <= first) };
+            let [a, b, c] = triangles[i];
+            let [a, b, c] = [self.at(pose, a), self.at(pose, b), self.at(pose, c)];
             self.tests += 1;
             let squared = distance_squared(closest(p, a, b, c), p);
             if squared < best {
-                best = squared;
+                (best, *near) = (squared, i);
                 if best <= enough * enough {
                     break;
                 }
@@ -178,7 +193,7 @@ impl HalfEdgeCollapse<'_> {
             self.around[u as usize].push(t);
         }
         self.around[v as usize].clear();
-        let posed: Vec<[Vec3; 3]> = star.after.iter().map(|t| t.map(|v| self.at(0, v))).collect();
+        let posed: Vec<[Vec3; 3]> = star.after.iter().map(|t| t.map(|place| self.at(0, place))).collect();
         for sample in samples {
             let p = self.at(0, sample);
             let squared = |t: &[Vec3; 3]| distance_squared(closest(p, t[0], t[1], t[2]), p);

@@ -3,7 +3,7 @@
 
 use glam::Vec3;
 
-use crate::vector_math::{add, distance_squared, dot, greatest, least, scale, sub};
+use crate::vector_math::{Lanes, add, distance_squared, dot, greatest, least, scale, sub};
 
 /// Maximum number of triangles per leaf.
 const LEAF: usize = 4;
@@ -17,6 +17,10 @@ pub(super) struct BoxTree {
     triangles: Vec<[u32; 3]>,
     /// Nodes, parents before their children; the first child directly follows its parent.
     nodes: Vec<TreeNode>,
+    /// Parent of each node, except the first.
+    parents: Vec<u32>,
+    /// Leaf of each triangle.
+    leaves: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +39,18 @@ impl BoxTree {
         if end > 0 {
             split(&mut triangles, 0, positions, &mut nodes);
         }
-        Self { triangles, nodes }
+        let mut parents = vec![0; nodes.len()];
+        let mut leaves = vec![0; end];
+        for (i, node) in nodes.iter().enumerate() {
+            match *node {
+                TreeNode::Leaf(start, end) => leaves[start as usize..end as usize].fill(i as u32),
+                TreeNode::Fork(second) => {
+                    parents[i + 1] = i as u32;
+                    parents[second as usize] = i as u32;
+                }
+            }
+        }
+        Self { triangles, nodes, parents, leaves }
     }
 
     pub(super) fn triangles(&self) -> &[[u32; 3]] {
@@ -120,56 +135,109 @@ pub(super) struct ClosestPoint {
     pub(super) triangle: u32,
 }
 
+/// A search for the triangle closest to a point.
+struct Search {
+    p: Vec3,
+    /// Squared distance at which the search ends.
+    enough: f32,
+    /// Squared distance of the closest triangle so far.
+    best: f32,
+    triangle: u32,
+}
+
+impl Search {
+    fn found(&self) -> ClosestPoint {
+        ClosestPoint { distance: self.best.sqrt(), triangle: self.triangle }
+    }
+}
+
 impl FittedTree<'_> {
     /// Returns the triangle closest to a point, or the first one found within `enough`, in metres.
     /// `near` is a guess: the closer it is, the fewer triangles are tested.
     pub(super) fn closest(&self, p: Vec3, near: u32, enough: f32) -> ClosestPoint {
-        if self.boxes.is_empty() {
-            return ClosestPoint { distance: f32::INFINITY, triangle: 0 };
+        let mut search = self.search(p, near, enough);
+        if !self.boxes.is_empty() && search.best > search.enough {
+            self.visit(0, 0.0, &mut search);
         }
-        let mut triangle = near;
-        let mut best = self.squared(near, p);
-        if best.is_nan() {
-            best = f32::INFINITY;
+        search.found()
+    }
+
+    /// Returns the same distance as [`closest`](Self::closest), at once if `near` is close to the
+    /// point: its neighbours in the tree are tested first.
+    pub(super) fn closest_around(&self, p: Vec3, near: u32, enough: f32) -> ClosestPoint {
+        let mut search = self.search(p, near, enough);
+        if self.boxes.is_empty() || search.best <= search.enough {
+            return search.found();
         }
-        if best <= enough * enough {
-            return ClosestPoint { distance: best.sqrt(), triangle };
+        let mut node = self.tree.leaves[near as usize];
+        self.visit(node, 0.0, &mut search);
+        while node > 0 && search.best > search.enough {
+            let parent = self.tree.parents[node as usize];
+            let sibling = match self.tree.nodes[parent as usize] {
+                TreeNode::Fork(second) if node == parent + 1 => second,
+                _ => parent + 1,
+            };
+            let away = self.box_squared(sibling, p);
+            if away < search.best {
+                self.visit(sibling, away, &mut search);
+            }
+            node = parent;
         }
+        search.found()
+    }
+
+    /// Starts a search with a triangle.
+    fn search(&self, p: Vec3, near: u32, enough: f32) -> Search {
+        let squared = if self.boxes.is_empty() { f32::INFINITY } else { self.squared(near, p) };
+        let best = if squared.is_nan() { f32::INFINITY } else { squared };
+        Search { p, enough: enough * enough, best, triangle: near }
+    }
+
+    /// Searches a node, whose box has a squared distance of `away`.
+    fn visit(&self, node: u32, away: f32, search: &mut Search) {
         // Nodes to visit, with the squared distances of their boxes.
-        let mut stack = [(0_u32, 0.0_f32); DEEPEST];
+        let mut stack = [(node, away); DEEPEST];
         let mut waiting = 1;
-        while waiting > 0 && best > enough * enough {
+        while waiting > 0 && search.best > search.enough {
             waiting -= 1;
             let (i, away) = stack[waiting];
-            if away >= best {
+            if away >= search.best {
                 continue;
             }
             match self.tree.nodes[i as usize] {
                 TreeNode::Leaf(start, end) => {
-                    for t in start..end {
-                        let squared = self.squared(t, p);
-                        if squared < best {
-                            (best, triangle) = (squared, t);
+                    let mut four = FourTriangles::default();
+                    for (lane, t) in (start..end).enumerate() {
+                        four.set(lane, self.corners(t));
+                    }
+                    let mut squared = Lanes::default();
+                    four.squared_distances(search.p, &mut squared);
+                    for (t, squared) in (start..end).zip(squared) {
+                        if squared < search.best {
+                            (search.best, search.triangle) = (squared, t);
                         }
                     }
                 }
                 TreeNode::Fork(second) => {
                     let first = i + 1;
-                    let (a, b) = (self.box_squared(first, p), self.box_squared(second, p));
+                    let (a, b) = (self.box_squared(first, search.p), self.box_squared(second, search.p));
                     let [near, far] = if a < b { [(first, a), (second, b)] } else { [(second, b), (first, a)] };
                     (stack[waiting], stack[waiting + 1]) = (far, near);
                     waiting += 2;
                 }
             }
         }
-        ClosestPoint { distance: best.sqrt(), triangle }
     }
 
     /// Returns the squared distance of a triangle.
     fn squared(&self, triangle: u32, p: Vec3) -> f32 {
-        let [a, b, c] = self.tree.triangles[triangle as usize];
-        let [a, b, c] = [self.positions[a as usize], self.positions[b as usize], self.positions[c as usize]];
+        let [a, b, c] = self.corners(triangle);
         distance_squared(closest(p, a, b, c), p)
+    }
+
+    fn corners(&self, triangle: u32) -> [Vec3; 3] {
+        let [a, b, c] = self.tree.triangles[triangle as usize];
+        [self.positions[a as usize], self.positions[b as usize], self.positions[c as usize]]
     }
 
     /// Returns the squared distance of a box.
@@ -213,6 +281,77 @@ pub(super) fn closest(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
     if sum > 0.0 { add(a, add(scale(ab, vb / sum), scale(ac, vc / sum))) } else { a }
 }
 
+/// Four triangles, in one lane each.
+#[derive(Default)]
+pub(super) struct FourTriangles {
+    /// Coordinates of each corner.
+    corners: [[Lanes; 3]; 3],
+}
+
+impl FourTriangles {
+    pub(super) fn set(&mut self, lane: usize, [a, b, c]: [Vec3; 3]) {
+        let [p, q, r] = &mut self.corners;
+        (p[0][lane], p[1][lane], p[2][lane]) = (a.x, a.y, a.z);
+        (q[0][lane], q[1][lane], q[2][lane]) = (b.x, b.y, b.z);
+        (r[0][lane], r[1][lane], r[2][lane]) = (c.x, c.y, c.z);
+    }
+
+    /// Computes the squared distances of a point, with the operations of [`closest`] but without its branches.
+    #[inline(never)]
+    pub(super) fn squared_distances(&self, p: Vec3, squared: &mut Lanes) {
+        let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = &self.corners;
+        for i in 0..4 {
+            let a = Vec3 { x: ax[i], y: ay[i], z: az[i] };
+            let b = Vec3 { x: bx[i], y: by[i], z: bz[i] };
+            let c = Vec3 { x: cx[i], y: cy[i], z: cz[i] };
+            let (ab, ac, bc) = (sub(b, a), sub(c, a), sub(c, b));
+            let (ap, bp, cp) = (sub(p, a), sub(p, b), sub(p, c));
+            let (d1, d2) = (dot(ab, ap), dot(ac, ap));
+            let (d3, d4) = (dot(ab, bp), dot(ac, bp));
+            let (d5, d6) = (dot(ab, cp), dot(ac, cp));
+            let (vc, vb, va) = (d1 * d4 - d3 * d2, d5 * d2 - d1 * d6, d3 * d6 - d5 * d4);
+            let sum = va + vb + vc;
+            // The last case that holds is the first one of `closest`.
+            let face = sum > 0.0;
+            let one = if face { sum } else { 1.0 };
+            let (mut origin, mut edge) = (a, ab);
+            let (mut along, mut across) = (if face { vb / one } else { 0.0 }, if face { vc / one } else { 0.0 });
+            let in_bc = (va <= 0.0) & (d4 - d3 >= 0.0) & (d5 - d6 >= 0.0);
+            let part = (d4 - d3) / at_least_tiny((d4 - d3) + (d5 - d6));
+            origin = select(in_bc, b, origin);
+            edge = select(in_bc, bc, edge);
+            (along, across) = (if in_bc { part } else { along }, if in_bc { 0.0 } else { across });
+            let in_ac = (vb <= 0.0) & (d2 >= 0.0) & (d6 <= 0.0);
+            let part = d2 / at_least_tiny(d2 - d6);
+            origin = select(in_ac, a, origin);
+            edge = select(in_ac, ac, edge);
+            (along, across) = (if in_ac { part } else { along }, if in_ac { 0.0 } else { across });
+            let at_c = (d6 >= 0.0) & (d5 <= d6);
+            origin = select(at_c, c, origin);
+            (along, across) = (if at_c { 0.0 } else { along }, if at_c { 0.0 } else { across });
+            let in_ab = (vc <= 0.0) & (d1 >= 0.0) & (d3 <= 0.0);
+            let part = d1 / at_least_tiny(d1 - d3);
+            origin = select(in_ab, a, origin);
+            edge = select(in_ab, ab, edge);
+            (along, across) = (if in_ab { part } else { along }, if in_ab { 0.0 } else { across });
+            let at_b = (d3 >= 0.0) & (d4 <= d3);
+            origin = select(at_b, b, origin);
+            let at_a = (d1 <= 0.0) & (d2 <= 0.0);
+            origin = select(at_a, a, origin);
+            let at_corner = at_a | at_b;
+            (along, across) = (if at_corner { 0.0 } else { along }, if at_corner { 0.0 } else { across });
+            let q = add(origin, add(scale(edge, along), scale(ac, across)));
+            squared[i] = distance_squared(q, p);
+        }
+    }
+}
+
+#[inline(always)]
+fn select(first: bool, a: Vec3, b: Vec3) -> Vec3 {
+    Vec3 { x: if first { a.x } else { b.x }, y: if first { a.y } else { b.y }, z: if first { a.z } else { b.z } }
+}
+
+#[inline(always)]
 fn at_least_tiny(x: f32) -> f32 {
     x.max(f32::MIN_POSITIVE)
 }
@@ -248,6 +387,7 @@ mod tests {
                 for near in [0, k as u32 % triangles.len() as u32] {
                     let found = fitted.closest(p, near, 0.0);
                     assert_eq!(found.distance, expected);
+                    assert_eq!(fitted.closest_around(p, near, 0.0).distance, expected);
                     let enough = fitted.closest(p, near, 1.5).distance;
                     assert!(enough == expected || (expected..=1.5).contains(&enough));
                     let [a, b, c] = corner(&tree.triangles()[found.triangle as usize]);
@@ -257,6 +397,7 @@ mod tests {
         }
         let nothing = FittedTree { tree: &BoxTree::new(Vec::new(), &[]), positions: &[], boxes: &[] };
         assert_eq!(nothing.closest(Vec3::ZERO, 0, 0.0).distance, f32::INFINITY);
+        assert_eq!(nothing.closest_around(Vec3::ZERO, 0, 0.0).distance, f32::INFINITY);
     }
 
     #[test]
@@ -276,5 +417,29 @@ mod tests {
         // Triangles degenerated to a point and to a line.
         assert_eq!(closest(Vec3::Z, a, a, a), a);
         assert!(closest(Vec3::new(1.0, 1.0, 0.0), a, b, b).distance(Vec3::X) < 1e-6);
+    }
+
+    #[test]
+    fn four_distances_equal_single_ones() {
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // A coarse grid, on which many points are corners, or lie on edges.
+            (state >> 29) as f32 - 3.0
+        };
+        let mut point = || Vec3::new(next(), next(), next() * 0.5);
+        for _ in 0..20_000 {
+            let p = point();
+            let triangles = [0; 4].map(|_| [point(), point(), point()]);
+            let mut four = FourTriangles::default();
+            (0..4).for_each(|lane| four.set(lane, triangles[lane]));
+            let mut squared = Lanes::default();
+            four.squared_distances(p, &mut squared);
+            assert_eq!(
+                squared,
+                triangles.map(|[a, b, c]| distance_squared(closest(p, a, b, c), p)),
+                "{p}: {triangles:?}"
+            );
+        }
     }
 }

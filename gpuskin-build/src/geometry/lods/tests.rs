@@ -252,7 +252,7 @@ fn merged_vertices_are_close_in_all_poses_and_thin_parts_remain() {
     let clusters = Clusters::new(&geometry, &poses, surfaces);
     let mut before = f32::INFINITY;
     for wanted in [24, 48, 96, 192] {
-        let parts = measure.of_mesh(clusters.with(wanted).unwrap());
+        let parts = measure.of_mesh(clusters.within(clusters.radius(wanted).unwrap()));
         assert!(parts.iter().all(|part| !part.is_empty()) && count(&parts) <= wanted, "{wanted}: {}", count(&parts));
         // Each part uses only its own vertices, and no triangle is drawn twice.
         for (part, finest) in parts.iter().zip(&finest) {
@@ -266,11 +266,11 @@ fn merged_vertices_are_close_in_all_poses_and_thin_parts_remain() {
     }
     assert!(before < 0.08, "{before}");
     // The thin tube keeps triangles too, although no three kept vertices surround it.
-    let thin = measure.of_mesh(clusters.with(24).unwrap());
+    let thin = measure.of_mesh(clusters.within(clusters.radius(24).unwrap()));
     let ends = thin[0].iter().map(|&v| poses[0][v as usize].z);
     assert!(ends.clone().fold(1.0, f32::min) < 0.1 && ends.fold(0.0, f32::max) > 0.9);
     // More triangles than the kept vertices can form.
-    assert!(clusters.with(100_000).is_none());
+    assert!(clusters.radius(100_000).is_none());
 }
 
 /// Half-edge collapses keep both surfaces within the limit that they return, in all poses, and leave seams closed.

@@ -30,16 +30,17 @@ pub(super) struct Star {
     pub(super) kept: Vec<u32>,
     /// Corners at the place, and the corners that replace them.
     pub(super) moved: Vec<(u32, u32)>,
-    /// Vertices of the mesh of each triangle in `kept`, after the collapse.
+    /// Places of each triangle in `kept`, after the collapse.
     pub(super) after: Vec<[u32; 3]>,
-    /// Positions of `after` in a pose.
-    pub(super) posed: Vec<[Vec3; 3]>,
+    /// Corners of each triangle in `kept`, after the collapse.
+    pub(super) corners: Vec<[u32; 3]>,
     /// Neighbours of the place, each with its number of triangles at the place.
     pub(super) neighbours: Vec<(u32, usize)>,
     /// Places that are neighbours of both ends of the edge.
     pub(super) common: Vec<u32>,
-    /// Samples of the triangles that are not their corners.
-    pub(super) samples: Vec<u32>,
+    /// Samples of the triangles that are not their corners, each with the index of the triangle
+    /// in `after` that was closest in the last pose.
+    pub(super) samples: Vec<(u32, usize)>,
     /// Points of the changed triangles, each with a triangle of the finest LOD that may be close.
     pub(super) points: Vec<(SurfacePoint, u32)>,
 }
@@ -52,6 +53,7 @@ impl HalfEdgeCollapse<'_> {
         star.kept.clear();
         star.moved.clear();
         star.after.clear();
+        star.corners.clear();
         star.neighbours.clear();
         star.common.clear();
         let [own, other] = [v, u].map(|p| self.around[p as usize].len());
@@ -60,33 +62,51 @@ impl HalfEdgeCollapse<'_> {
         }
         self.tests += own * (own + other) / 16;
         for &t in &self.around[v as usize] {
-            let places = self.places_of(t);
-            for p in places.into_iter().filter(|&p| p != v) {
+            let [a, b, c] = self.places_of(t);
+            if a == u || b == u || c == u { star.gone.push(t) } else { star.kept.push(t) }
+        }
+        // Most entries of the queue end here: places that are no neighbours any more.
+        if star.gone.is_empty() || star.gone.len() > 2 || star.kept.is_empty() {
+            return false;
+        }
+        for &t in &self.around[v as usize] {
+            for p in self.places_of(t) {
+                if p == v {
+                    continue;
+                }
                 match star.neighbours.iter_mut().find(|(other, _)| *other == p) {
                     Some((_, count)) => *count += 1,
                     None => star.neighbours.push((p, 1)),
                 }
             }
-            if places[0] == u || places[1] == u || places[2] == u { star.gone.push(t) } else { star.kept.push(t) }
         }
         // Edges with more than two triangles stay. Vertices on a border move along the border.
         let border = star.neighbours.iter().filter(|(_, count)| *count == 1).count();
         let fits = star.gone.len() == if border > 0 { 1 } else { 2 };
-        if !fits || border > 2 || star.kept.is_empty() || star.neighbours.iter().any(|(_, count)| *count > 2) {
+        if !fits || border > 2 || star.neighbours.iter().any(|(_, count)| *count > 2) {
             return false;
         }
         // Two triangles at the same three places would remain otherwise.
-        let meets = |p: u32| self.around[u as usize].iter().any(|&t| self.places_of(t).contains(&p));
-        star.common.extend(star.neighbours.iter().map(|(p, _)| *p).filter(|&p| p != u && meets(p)));
+        self.mark += 1;
+        for &t in &self.around[u as usize] {
+            for p in self.places_of(t) {
+                self.marks[p as usize] = self.mark;
+            }
+        }
+        for &(p, _) in &star.neighbours {
+            if p != u && self.marks[p as usize] == self.mark {
+                star.common.push(p);
+            }
+        }
         star.common.len() == star.gone.len() && self.move_corners(v, u, star)
     }
 
     /// Finds the corners at `u` that replace those at `v`. Returns `false` if there are none, or
     /// several for one.
     fn move_corners(&self, v: u32, u: u32, star: &mut Star) -> bool {
-        let place = |corner: u32| self.corners[corner as usize].place;
         for &t in &star.gone {
-            let corner = |at: u32| self.triangles[t as usize].into_iter().find(|&c| place(c) == at);
+            let (corners, places) = (self.triangles[t as usize], self.places_of(t));
+            let corner = |at: u32| (0..3).find(|&i| places[i] == at).map(|i| corners[i]);
             let (Some(from), Some(to)) = (corner(v), corner(u)) else { return false };
             match star.moved.iter().find(|(corner, _)| *corner == from) {
                 Some((_, known)) if *known != to => return false,
@@ -95,17 +115,21 @@ impl HalfEdgeCollapse<'_> {
             }
         }
         for &t in &star.kept {
-            let mut after = self.triangles[t as usize];
-            for corner in after.iter_mut().filter(|corner| place(**corner) == v) {
-                let known = star.moved.iter().find(|(from, _)| from == corner).map(|(_, to)| *to);
-                let similar = || Some(self.similar(*corner, u)?).filter(|_| self.seams == SeamRule::Crossed);
+            let (mut corners, mut places) = (self.triangles[t as usize], self.places_of(t));
+            for i in 0..3 {
+                if places[i] != v {
+                    continue;
+                }
+                let known = star.moved.iter().find(|(from, _)| *from == corners[i]).map(|(_, to)| *to);
+                let similar = || Some(self.similar(corners[i], u)?).filter(|_| self.seams == SeamRule::Crossed);
                 let Some(to) = known.or_else(similar) else { return false };
                 if known.is_none() {
-                    star.moved.push((*corner, to));
+                    star.moved.push((corners[i], to));
                 }
-                *corner = to;
+                (corners[i], places[i]) = (to, u);
             }
-            star.after.push(self.vertices_of(after));
+            star.corners.push(corners);
+            star.after.push(places);
         }
         true
     }
@@ -125,12 +149,6 @@ impl HalfEdgeCollapse<'_> {
         all.filter(same).min_by(|a, b| off(a).total_cmp(&off(b)).then(a.cmp(b)))
     }
 
-    /// Looks up the positions of the triangles after a collapse.
-    pub(super) fn pose(&self, pose: usize, star: &mut Star) {
-        star.posed.clear();
-        star.posed.extend(star.after.iter().map(|t| t.map(|v| self.at(pose, v))));
-    }
-
     /// Returns whether a collapse turns a triangle too far in a pose, or makes it degenerate.
     pub(super) fn turns(&self, pose: usize, star: &Star) -> bool {
         let normal = |t: [u32; 3]| {
@@ -140,7 +158,7 @@ impl HalfEdgeCollapse<'_> {
         };
         let least = MIN_COSINES[usize::from(pose > 0)];
         star.kept.iter().zip(&star.after).any(|(&t, &after)| {
-            let (before, after) = (normal(self.vertices_of(self.triangles[t as usize])), normal(after));
+            let (before, after) = (normal(self.places_of(t)), normal(after));
             let (cosine, lengths) = (dot(before, after), dot(before, before) * dot(after, after));
             cosine < least * lengths.sqrt() || pose == 0 && dot(before, before) > 0.0 && cosine <= 0.0
         })
@@ -148,25 +166,25 @@ impl HalfEdgeCollapse<'_> {
 
     /// Returns the change of attributes at a place that is removed, as a distance in metres.
     pub(super) fn changed_attributes(&mut self, v: u32, star: &Star) -> f32 {
-        let p = self.at(0, self.places[v as usize]);
+        let p = self.at(0, v);
         let mut most = 0.0_f32;
         for &(corner, _) in &star.moved {
             // The closest of the triangles that had this corner.
             let mut best: Option<(f32, [u32; 3], Vec3)> = None;
-            for (&t, &after) in star.kept.iter().zip(&star.after) {
+            for (i, &t) in star.kept.iter().enumerate() {
                 if self.triangles[t as usize].contains(&corner) {
-                    let [a, b, c] = after.map(|v| self.at(0, v));
+                    let [a, b, c] = star.after[i].map(|place| self.at(0, place));
                     let q = closest(p, a, b, c);
                     self.tests += 1;
                     let squared = distance_squared(p, q);
                     if best.is_none_or(|(least, ..)| squared < least) {
-                        best = Some((squared, after, barycentric(q, a, b, c)));
+                        best = Some((squared, star.corners[i], barycentric(q, a, b, c)));
                     }
                 }
             }
             let Some((_, after, part)) = best else { continue };
             let own = &self.geometry.vertices[self.corners[corner as usize].vertex as usize];
-            let [a, b, c] = after.map(|v| &self.geometry.vertices[v as usize]);
+            let [a, b, c] = self.vertices_of(after).map(|v| &self.geometry.vertices[v as usize]);
             let normal = (a.normal * part.x + b.normal * part.y + c.normal * part.z).normalize_or_zero();
             let uv = a.uv * part.x + b.uv * part.y + c.uv * part.z;
             let color = (a.color * part.x + b.color * part.y + c.color * part.z - own.color).truncate();
@@ -179,20 +197,24 @@ impl HalfEdgeCollapse<'_> {
 
     /// Finds the samples and the points whose distances a collapse changes.
     pub(super) fn find_points(&self, v: u32, u: u32, star: &mut Star) {
-        let own = self.places[v as usize];
         star.samples.clear();
         for &t in star.gone.iter().chain(&star.kept) {
-            // Neighbours stay corners of the surface.
-            let corner = |s: u32| star.neighbours.iter().any(|(p, _)| self.places[*p as usize] == s);
-            star.samples.extend(self.samples[t as usize].iter().filter(|&&s| s != own && !corner(s)));
+            for &sample in &self.samples[t as usize] {
+                // Neighbours stay corners of the surface.
+                if sample != v && !star.neighbours.iter().any(|(place, _)| *place == sample) {
+                    star.samples.push((sample, 0));
+                }
+            }
         }
         star.points.clear();
-        for (&t, &after) in star.kept.iter().zip(&star.after) {
-            let places = self.places_of(t).map(|p| if p == v { u } else { p });
+        for (&corners, &places) in star.corners.iter().zip(&star.after) {
+            let after = self.vertices_of(corners);
             star.points.push((after, self.near[places[0] as usize]));
             // Edges without `u` stay as they were.
-            for (i, j) in [(0, 1), (1, 2), (2, 0)].into_iter().filter(|&(i, j)| places[i] == u || places[j] == u) {
-                star.points.push(([after[i], after[i], after[j]], self.near[places[i] as usize]));
+            for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+                if places[i] == u || places[j] == u {
+                    star.points.push(([after[i], after[i], after[j]], self.near[places[i] as usize]));
+                }
             }
         }
     }

@@ -42,15 +42,15 @@ pub(crate) struct HalfEdgeCollapse<'a> {
     pub(super) poses: &'a LodPoses,
     pub(super) finest: &'a FinestSurface,
     pub(super) seams: SeamRule,
-    /// Positions of the vertices of the finest LOD in all poses. `[slot][pose]`
+    /// Positions of the vertices of the finest LOD in all poses: of the places first. Vertices that
+    /// stay together share a slot. `[slot][pose]`
     pub(super) positions: Vec<Vec3>,
-    /// Slot of each vertex of the mesh. Vertices at one place share a slot.
-    pub(super) slots: Vec<u32>,
     pub(super) corners: Vec<Corner>,
-    /// A vertex of the mesh at each place.
-    pub(super) places: Vec<u32>,
     /// A triangle of the finest LOD at each place.
     pub(super) near: Vec<u32>,
+    /// A mark per place, and the last mark that was used: places with it are neighbours of one place.
+    pub(super) marks: Vec<u32>,
+    pub(super) mark: u32,
     /// Pose in which each place was too far off at the last attempt to remove it.
     pub(super) worst: Vec<u8>,
     /// Triangles, as indices of corners.
@@ -61,7 +61,7 @@ pub(crate) struct HalfEdgeCollapse<'a> {
     pub(super) removed: Vec<bool>,
     /// Triangles at each place.
     pub(super) around: Vec<Vec<u32>>,
-    /// Vertices of the finest LOD that are closest to each triangle in the rest pose.
+    /// Vertices of the finest LOD that are closest to each triangle in the rest pose, as slots.
     pub(super) samples: Vec<Vec<u32>>,
     /// Collapses to try: limit at which they are tried, as bits; the place that is removed; its
     /// neighbour.
@@ -106,37 +106,38 @@ impl<'a> HalfEdgeCollapse<'a> {
         let key = |v: u32| [bits(0, v), bits(poses.len() - 1, v)];
         let mut sorted: Vec<([[u32; 3]; 2], u32)> = finest.vertices.iter().map(|&[v, ..]| (key(v), v)).collect();
         sorted.sort_unstable();
-        let mut slots = vec![NONE; geometry.vertices.len()];
-        let mut positions = Vec::with_capacity(sorted.len() * poses.len());
-        // The first vertex of each slot.
+        let mut first_of = vec![NONE; geometry.vertices.len()];
+        // The first vertex of each set of vertices that stay together.
         let mut firsts = Vec::new();
         for same in sorted.chunk_by(|a, b| a.0 == b.0) {
-            same.iter().for_each(|(_, v)| slots[*v as usize] = firsts.len() as u32);
-            positions.extend(poses.iter().map(|pose| pose[same[0].1 as usize]));
+            same.iter().for_each(|(_, v)| first_of[*v as usize] = firsts.len() as u32);
             firsts.push(same[0].1);
         }
 
-        let (mut place_of, mut corner_of) = (vec![NONE; firsts.len()], vec![NONE; slots.len()]);
-        let (mut corners, mut places, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut place_of, mut corner_of) = (vec![NONE; firsts.len()], vec![NONE; first_of.len()]);
+        let (mut corners, mut slots, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
         for (g, group) in groups.iter().enumerate() {
             for t in group.as_chunks::<3>().0 {
                 triangles.push(t.map(|v| {
-                    let slot = slots[v as usize] as usize;
-                    if place_of[slot] == NONE {
-                        place_of[slot] = places.len() as u32;
-                        places.push(firsts[slot]);
+                    let first = first_of[v as usize] as usize;
+                    if place_of[first] == NONE {
+                        place_of[first] = slots.len() as u32;
+                        slots.push(firsts[first]);
                     }
                     let corner = &mut corner_of[v as usize];
                     if *corner == NONE {
                         *corner = corners.len() as u32;
-                        corners.push(Corner { group: g as u32, vertex: v, place: place_of[slot] });
+                        corners.push(Corner { group: g as u32, vertex: v, place: place_of[first] });
                     }
                     *corner
                 }));
             }
             group.iter().for_each(|&v| corner_of[v as usize] = NONE);
         }
-        let mut around = vec![Vec::new(); places.len()];
+        let places = slots.len();
+        slots.extend(firsts.iter().zip(&place_of).filter(|(_, place)| **place == NONE).map(|(v, _)| *v));
+        let positions = slots.iter().flat_map(|&v| poses.iter().map(move |pose| pose[v as usize])).collect();
+        let mut around = vec![Vec::new(); places];
         let mut triangle_places = Vec::with_capacity(triangles.len());
         let mut removed = vec![false; triangles.len()];
         for (t, triangle) in triangles.iter().enumerate() {
@@ -147,10 +148,10 @@ impl<'a> HalfEdgeCollapse<'a> {
                 [a, b, c].iter().for_each(|&p| around[p as usize].push(t as u32));
             }
         }
-        let mut near = vec![0; places.len()];
+        let mut near = vec![0; places];
         for (t, triangle) in finest.surface.tree.triangles().iter().enumerate() {
             for &v in triangle {
-                let place = place_of[slots[v as usize] as usize];
+                let place = place_of[first_of[v as usize] as usize];
                 if place != NONE {
                     near[place as usize] = t as u32;
                 }
@@ -173,11 +174,11 @@ impl<'a> HalfEdgeCollapse<'a> {
             finest,
             seams,
             positions,
-            slots,
-            worst: vec![0; places.len()],
+            worst: vec![0; places],
+            marks: vec![0; places],
+            mark: 0,
             samples: vec![Vec::new(); triangles.len()],
             corners,
-            places,
             near,
             triangles,
             triangle_places,
@@ -190,16 +191,16 @@ impl<'a> HalfEdgeCollapse<'a> {
             groups: groups.len(),
             tests: 0,
         };
-        let lost = firsts.iter().zip(&place_of).filter(|(_, place)| **place == NONE).map(|(v, _)| *v);
-        surface.assign_samples(lost.collect());
+        surface.assign_samples(&slots[places..]);
         Some(surface)
     }
 
     /// Assigns samples to triangles: the vertices of the surface, and some of those that the finest
     /// LOD has besides.
-    fn assign_samples(&mut self, lost: Vec<u32>) {
-        for (&v, around) in self.places.iter().zip(&self.around) {
-            around.first().into_iter().for_each(|&t| self.samples[t as usize].push(v));
+    fn assign_samples(&mut self, lost: &[u32]) {
+        let places = self.around.len() as u32;
+        for (place, around) in (0..).zip(&self.around) {
+            around.first().into_iter().for_each(|&t| self.samples[t as usize].push(place));
         }
         let vertices = |t: &[u32; 3]| t.map(|corner| self.corners[corner as usize].vertex);
         let own: BTreeMap<[u32; 3], usize> = match lost.is_empty() {
@@ -211,11 +212,11 @@ impl<'a> HalfEdgeCollapse<'a> {
         let fitted = FittedTree { tree: &tree, positions: rest, boxes: &tree.boxes(rest) };
         let step = lost.len().div_ceil(self.triangles.len() * MAX_SAMPLES).max(1);
         let mut near = 0;
-        for &v in lost.iter().step_by(step) {
+        for (slot, &v) in (places..).zip(lost).step_by(step) {
             let found = fitted.closest(rest[v as usize], near, 0.0);
             near = found.triangle;
             if found.distance.is_finite() {
-                self.samples[own[&tree.triangles()[near as usize]]].push(v);
+                self.samples[own[&tree.triangles()[near as usize]]].push(slot);
             }
         }
     }
@@ -228,8 +229,8 @@ impl<'a> HalfEdgeCollapse<'a> {
         corners.map(|corner| self.corners[corner as usize].vertex)
     }
 
-    /// Returns the position of a vertex of the mesh in a pose.
-    pub(super) fn at(&self, pose: usize, vertex: u32) -> Vec3 {
-        self.positions[self.slots[vertex as usize] as usize * self.poses.len() + pose]
+    /// Returns the position of a slot in a pose. Places are slots.
+    pub(super) fn at(&self, pose: usize, slot: u32) -> Vec3 {
+        self.positions[slot as usize * self.poses.len() + pose]
     }
 }
