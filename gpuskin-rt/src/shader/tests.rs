@@ -103,13 +103,8 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                     let sheen = !unlit && textures.has(TextureSet::SHEEN);
                     let surface = SurfaceCode { textures, masked, flat, unlit, emits, specular, clearcoat, sheen };
                     let tone_mapping = ToneMapping::Neutral;
-                    let lights = if flat {
-                        0
-                    } else if masked {
-                        16
-                    } else {
-                        341
-                    };
+                    // Without lights, without a grid of them, and with one.
+                    let lights = [341, 4, 0][usize::from(masked) + usize::from(flat)];
                     let light_shadows = if flat { 0 } else { 11 };
                     let (fog, environment) = (true, !masked);
                     let code = LightingCode { shadows: true, fog, environment, lights, light_shadows, tone_mapping };
