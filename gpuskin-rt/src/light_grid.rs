@@ -286,7 +286,7 @@ mod tests {
             let cone = LightCone { direction: (three() - 0.5).into(), inner: 0.0, outer: angle };
             let position = ((three() - 0.5) * size).into();
             let range = Some(range * (0.5 + three().x));
-            PunctualLight { position, range, cone: (i % 3 == 0).then_some(cone), ..Default::default() }
+            PunctualLight { position, range, cone: i.is_multiple_of(3).then_some(cone), ..Default::default() }
         };
         (0..count).map(of).collect()
     }
@@ -324,7 +324,7 @@ mod tests {
         for i in 0..POINTS {
             let at = Vec3::new(random(), random(), random()) - 0.5;
             // Some outside.
-            let world = at * size * if i % 10 == 0 { 3.0 } else { 1.0 };
+            let world = at * size * if i.is_multiple_of(10) { 3.0 } else { 1.0 };
             let near = nearby(grid, world);
             assert!(near.windows(2).all(|pair| pair[0] < pair[1]), "{near:?}");
             let reached = (0..lights.len()).filter(|i| illuminance(&lights[*i], world) > 0.0);

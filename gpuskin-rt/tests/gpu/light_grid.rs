@@ -29,7 +29,7 @@ fn scattered(count: u32) -> Vec<PunctualLight> {
         let range = (i % 20 != 7).then(|| 0.2 + 0.4 * random());
         let intensity = if range.is_some() { 0.2 } else { 0.01 };
         let color = [random(), random(), random()];
-        PunctualLight { position, color, intensity, range, cone: (i % 4 == 0).then_some(cone), shadow: false }
+        PunctualLight { position, color, intensity, range, cone: i.is_multiple_of(4).then_some(cone), shadow: false }
     };
     (0..count).map(of).collect()
 }
