@@ -26,7 +26,7 @@ const UNEVEN: f32 = 1e-3;
 pub(super) struct NormalBounds {
     /// `[bone]`
     scales: Vec<BoneScale>,
-    /// Of [`MeasuredMesh::pairs`].
+    /// Bounds of each of [`MeasuredMesh::pairs`].
     pairs: Vec<BonePair>,
 }
 

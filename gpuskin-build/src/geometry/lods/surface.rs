@@ -283,13 +283,13 @@ pub(super) fn closest(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
 
 /// Four triangles, in one lane each.
 #[derive(Default)]
-pub(super) struct FourTriangles {
+struct FourTriangles {
     /// Coordinates of each corner.
     corners: [[Lanes; 3]; 3],
 }
 
 impl FourTriangles {
-    pub(super) fn set(&mut self, lane: usize, [a, b, c]: [Vec3; 3]) {
+    fn set(&mut self, lane: usize, [a, b, c]: [Vec3; 3]) {
         let [p, q, r] = &mut self.corners;
         (p[0][lane], p[1][lane], p[2][lane]) = (a.x, a.y, a.z);
         (q[0][lane], q[1][lane], q[2][lane]) = (b.x, b.y, b.z);
@@ -298,7 +298,7 @@ impl FourTriangles {
 
     /// Computes the squared distances of a point, with the operations of [`closest`] but without its branches.
     #[inline(never)]
-    pub(super) fn squared_distances(&self, p: Vec3, squared: &mut Lanes) {
+    fn squared_distances(&self, p: Vec3, squared: &mut Lanes) {
         let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = &self.corners;
         for i in 0..4 {
             let a = Vec3 { x: ax[i], y: ay[i], z: az[i] };
