@@ -11,8 +11,8 @@ struct GpuskinView {
 
 // First words of SceneUniform in gpuskin-rt/src/render/view.rs.
 struct GpuskinScene {
-    // Current time: seconds, fraction.
-    time: vec2<u32>,
+    // Current time: seconds, fraction. WebGL2 binds multiples of 16 bytes alone.
+    @size(16) time: vec2<u32>,
 }
 
 // Layout of LightingUniform in gpuskin-rt/src/lighting.rs.

@@ -7,14 +7,17 @@ use crowd::baked::models;
 use gpuskin_rt::internals::render::DrawPath;
 use gpuskin_rt::tools::Capture;
 use gpuskin_rt::{
-    BakedModel, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Instance, InstanceRecord, Model,
-    RendererDescriptor, Repeat, Time, wgpu,
+    BakedModel, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Fog, FogDensity, Instance, InstanceRecord,
+    LightShadowDescriptor, Lighting, LightingFeatures, Model, PunctualLight, RendererDescriptor, Repeat, Shading,
+    ShadowDescriptor, Time, ToneMapping, wgpu,
 };
 
 /// Size of the picture in pixels.
 pub const SIZE: [u32; 2] = [320, 240];
 /// Time of the picture, seconds.
 const PICTURE_TIME: f64 = 1.7;
+/// Number of point lights of the picture in the metallic-roughness model: as many as WebGL2 can have.
+const LIGHTS: u32 = 341;
 /// Number of instances whose CPU time is measured.
 const INSTANCES: u32 = 10_000;
 /// Number of blocks of frames that are measured, and frames per block: clocks of browsers are coarse.
@@ -24,6 +27,30 @@ const FRAMES: u32 = 10;
 /// Models whose poses are compared.
 pub fn models() -> [&'static Model; 2] {
     [&models::SOLDIER, &models::HOUND]
+}
+
+/// Materials of the pictures that are compared: the plain one, and the other one with all its features but an environment.
+pub fn shadings() -> [Shading; 2] {
+    let lit = LightingFeatures {
+        shadows: Some(ShadowDescriptor { cascades: 2, size: 512, distance: 20.0, caster_distance: 20.0 }),
+        light_shadows: Some(LightShadowDescriptor { tiles: 6, size: 128 }),
+        lights: LIGHTS,
+        fog: true,
+        tone_mapping: ToneMapping::Neutral,
+        ..Default::default()
+    };
+    [Shading::Diffuse, Shading::MetallicRoughness(lit)]
+}
+
+/// Lights around the models; the first one casts shadows.
+fn lights() -> Vec<PunctualLight> {
+    let lamp = |i: u32| {
+        let [x, y, z] = [0.618_034, 0.754_878, 0.569_84].map(|step| (i as f32 * step).fract());
+        let (intensity, range, shadow) = if i == 0 { (6.0, Some(8.0), true) } else { (0.6, Some(0.8), false) };
+        let position = [6.0 * x - 3.0, 2.2 * y + 0.1, 5.0 * z - 3.5];
+        PunctualLight { position, color: [x, 1.0 - y, z], intensity, range, shadow, cone: None }
+    };
+    (0..LIGHTS).map(lamp).collect()
 }
 
 /// Instances and times whose poses are compared: all clips at several phases, some in crossfades.
@@ -53,16 +80,30 @@ pub async fn positions(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model
 ///
 /// # Errors
 /// If a model cannot be loaded, or the device cannot be read back.
-pub async fn picture(device: &wgpu::Device, queue: &wgpu::Queue, path: Option<DrawPath>) -> Result<Vec<u8>, Error> {
+pub async fn picture(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    shading: Shading,
+    path: Option<DrawPath>,
+) -> Result<Vec<u8>, Error> {
     let (format, depth) = (wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureFormat::Depth24Plus);
-    let descriptor = RendererDescriptor { color_format: format, depth_format: Some(depth), ..Default::default() };
+    let lit = shading != Shading::Diffuse;
+    let descriptor =
+        RendererDescriptor { color_format: format, depth_format: Some(depth), shading, ..Default::default() };
     let mut renderer = CrowdRenderer::new(device, queue, descriptor)?;
+    if lit {
+        let density = FogDensity::Exponential { density: 0.03 };
+        let fog = Fog { color: [0.3, 0.35, 0.4], sun_glow: [0.0; 3], density };
+        renderer.set_lighting(&Lighting { fog, ..Default::default() });
+        renderer.set_lights(&lights())?;
+    }
     let crowds = (crowd(&mut renderer, 12, -0.6, path)?, crowd_of_hounds(&mut renderer, path)?);
     let camera = Camera::perspective_look_at([0.0, 2.2, 5.0], [0.0, 0.8, 0.0], 0.8, 4.0 / 3.0, 0.1, 60.0);
     let color = target(device, format, wgpu::TextureUsages::COPY_SRC);
     let depth = target(device, depth, wgpu::TextureUsages::empty());
     let mut encoder = device.create_command_encoder(&Default::default());
     renderer.prepare(queue, &mut encoder, &camera.with_height(SIZE[1]), PICTURE_TIME)?;
+    renderer.draw_shadows(&mut encoder);
     draw(&renderer, &mut encoder, [&color, &depth]);
     let row = SIZE[0] * 4;
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {

@@ -12,7 +12,7 @@ use crate::gpu::{Api, Gpu};
 use crate::{fetch, measure};
 
 /// Measures on an API: `webgpu` or `webgl2`. Returns an object with `adapter`, `positions` of each model,
-/// `picture` and `frameTimes`.
+/// `pictures` and `frameTimes`.
 #[wasm_bindgen]
 pub async fn measure_page(api: String) -> Result<JsValue, JsValue> {
     measured(&api).await.map_err(|error| JsValue::from_str(&error))
@@ -47,8 +47,12 @@ async fn measured(api: &str) -> Result<JsValue, String> {
         positions.push(&js_sys::Uint8Array::from(bytemuck::cast_slice::<_, u8>(&of_model)).into());
     }
     set("positions", &positions);
-    let picture = measure::picture(&device, &queue, None).await.map_err(text)?;
-    set("picture", &js_sys::Uint8Array::from(&picture[..]));
+    let pictures = js_sys::Array::new();
+    for shading in measure::shadings() {
+        let picture = measure::picture(&device, &queue, shading, None).await.map_err(text)?;
+        pictures.push(&js_sys::Uint8Array::from(&picture[..]).into());
+    }
+    set("pictures", &pictures);
     let performance = window.performance().ok_or("no clock")?;
     let times = measure::frame_times(&device, &queue, || performance.now(), || sleep(10)).await.map_err(text)?;
     set("frameTimes", &js_sys::Array::of2(&times[0].into(), &times[1].into()));

@@ -69,7 +69,8 @@ fn open(page: &str, before: &str) -> Browser {
 struct Measured {
     /// Positions per model.
     positions: Vec<Vec<[f32; 3]>>,
-    picture: Vec<u8>,
+    /// A picture per shading.
+    pictures: Vec<Vec<u8>>,
     /// CPU time per frame with and without instances, milliseconds.
     frame_times: [f64; 2],
 }
@@ -85,7 +86,7 @@ fn measured(api: &'static str) -> &'static Measured {
             const text = (bytes) => { let s = ''; for (let i = 0; i < bytes.length; i += 8192)
                 s += String.fromCharCode(...bytes.subarray(i, i + 8192)); return btoa(s); };
             import('/web.js').then(async (web) => { await web.default(); return web.measure_page(arguments[0]); })
-                .then((m) => done({ adapter: m.adapter, positions: m.positions.map(text), picture: text(m.picture),
+                .then((m) => done({ adapter: m.adapter, positions: m.positions.map(text), pictures: m.pictures.map(text),
                     frameTimes: m.frameTimes }))
                 .catch((error) => done({ failed: String(error) }));";
         let value = browser.script_async(script, &json!([api]));
@@ -101,7 +102,8 @@ fn measured(api: &'static str) -> &'static Measured {
         };
         let positions = value["positions"].as_array().expect("a list").iter().map(|v| floats(bytes(v))).collect();
         let frame_times = [0, 1].map(|i| value["frameTimes"][i].as_f64().expect("a number"));
-        Measured { positions, picture: bytes(&value["picture"]), frame_times }
+        let pictures = value["pictures"].as_array().expect("a list").iter().map(bytes).collect();
+        Measured { positions, pictures, frame_times }
     })
 }
 
@@ -151,28 +153,31 @@ fn native() -> Option<(wgpu::Device, wgpu::Queue)> {
 
 fn compare_pictures(api: &'static str, path: Option<DrawPath>) {
     let (device, queue) = native().expect("a device, which the test needs");
-    // Polls the device until the picture is read back.
-    let reader = std::thread::spawn({
-        let device = device.clone();
-        move || pollster::block_on(measure::picture(&device, &queue, path)).expect("a picture")
-    });
-    while !reader.is_finished() {
-        let _ = device.poll(wgpu::PollType::Poll);
-        std::thread::sleep(Duration::from_millis(2));
+    let found = &measured(api).pictures;
+    assert_eq!(found.len(), measure::shadings().len());
+    for (name, (shading, found)) in ["diffuse", "lit"].into_iter().zip(measure::shadings().into_iter().zip(found)) {
+        // Polls the device until the picture is read back.
+        let reader = std::thread::spawn({
+            let (device, queue) = (device.clone(), queue.clone());
+            move || pollster::block_on(measure::picture(&device, &queue, shading, path)).expect("a picture")
+        });
+        while !reader.is_finished() {
+            let _ = device.poll(wgpu::PollType::Poll);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let expected = reader.join().expect("a picture");
+        assert_eq!(found.len(), expected.len());
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+        save(&folder.join(format!("{api}-{name}.png")), found);
+        save(&folder.join(format!("native-{name}.png")), &expected);
+        let covered = expected.as_chunks::<4>().0.iter().filter(|pixel| **pixel != expected[..4]).count();
+        assert!(covered > 10_000, "only {covered} pixels are covered");
+        let pixels = expected.as_chunks::<4>().0.iter().zip(found.as_chunks::<4>().0);
+        let strays = pixels.clone().filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 2)).count();
+        let share = strays as f64 / pixels.count() as f64;
+        note!("{api}, {name}: {:.3} % of the pixels differ by more than 2 of 255 from native", 100.0 * share);
+        assert!(share <= MAX_STRAY_PIXELS, "{name}: {:.2} % differ: see {}", 100.0 * share, folder.display());
     }
-    let expected = reader.join().expect("a picture");
-    let found = &measured(api).picture;
-    assert_eq!(found.len(), expected.len());
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    save(&folder.join(format!("{api}.png")), found);
-    save(&folder.join("native.png"), &expected);
-    let covered = expected.as_chunks::<4>().0.iter().filter(|pixel| **pixel != expected[..4]).count();
-    assert!(covered > 10_000, "only {covered} pixels are covered");
-    let pixels = expected.as_chunks::<4>().0.iter().zip(found.as_chunks::<4>().0);
-    let strays = pixels.clone().filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 2)).count();
-    let share = strays as f64 / pixels.count() as f64;
-    note!("{api}: {:.3} % of the pixels differ by more than 2 of 255 from native", 100.0 * share);
-    assert!(share <= MAX_STRAY_PIXELS, "{:.2} % differ: see {}", 100.0 * share, folder.display());
 }
 
 fn save(path: &Path, rgba: &[u8]) {

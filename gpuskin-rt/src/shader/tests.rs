@@ -242,9 +242,19 @@ fn parse(text: &str) -> (naga::Module, ModuleInfo) {
 }
 
 #[test]
-fn naga_accepts_every_variant() {
-    for (_, text) in all() {
-        parse(&text);
+fn naga_accepts_every_variant_and_webgl2_its_uniforms() {
+    for (name, text) in all() {
+        let (module, _) = parse(&text);
+        // WebGL2 has no compute shaders.
+        if module.entry_points.iter().any(|entry| entry.stage == naga::ShaderStage::Compute) {
+            continue;
+        }
+        let uniforms = module.global_variables.iter().filter(|(_, of)| of.space == naga::AddressSpace::Uniform);
+        for (_, uniform) in uniforms {
+            let size = module.types[uniform.ty].inner.size(module.to_ctx());
+            // It binds no other sizes.
+            assert!(size.is_multiple_of(16), "{:?} has {size} bytes: {name}", uniform.name);
+        }
     }
 }
 
