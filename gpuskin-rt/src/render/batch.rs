@@ -251,12 +251,11 @@ impl Batch {
     /// Second pass with occlusion culling.
     pub(crate) fn reveal(
         &mut self,
-        device: &wgpu::Device,
         pass: &mut wgpu::ComputePass<'_>,
         pyramid: (&wgpu::BindGroupLayout, &wgpu::BindGroup),
     ) {
         self.revealed = true;
-        self.passes.reveal(device, pass, pyramid, &self.frame);
+        self.passes.reveal(pass, pyramid, &self.frame);
     }
 
     /// Draws all crowds, as far as they are visible in a view. Group 0 is bound.

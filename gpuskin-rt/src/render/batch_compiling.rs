@@ -1,6 +1,8 @@
-//! Compilation of the pipelines of batches, in a thread of its own while frames are drawn.
+//! Compilation of the pipelines of batches: at once in several threads, or in one thread while frames are drawn.
 
 use std::collections::HashSet;
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
@@ -14,6 +16,9 @@ use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
 use super::pipelines::{PipelineCache, Pipelines};
 use crate::shader::{InstanceSource, Variant};
+
+#[cfg(not(target_arch = "wasm32"))]
+const THREAD_NAME: &str = "gpuskin pipelines";
 
 /// Compiles the pipelines of batches. A crowd is drawn by itself until those of its model are compiled, so that no frame
 /// waits for them.
@@ -63,7 +68,7 @@ impl BatchCompiler {
     /// this call if `at_once`, or if the device cannot compile in another thread. `pyramid`: as in [`Work`].
     ///
     /// # Errors
-    /// If the device could not create the pipelines of an earlier call.
+    /// If the device could not create the pipelines of this call, or of an earlier one.
     pub(super) fn compile<'a>(
         &mut self,
         device: &wgpu::Device,
@@ -72,7 +77,7 @@ impl BatchCompiler {
         crowds: impl Iterator<Item = &'a Arc<CrowdCore>>,
         at_once: bool,
     ) -> Result<(), Error> {
-        let result = self.finish();
+        let mut result = self.finish();
         let mut new = crowds.filter(|crowd| crowd.model.batched.get().is_none()).peekable();
         if new.peek().is_none() {
             return result;
@@ -80,7 +85,7 @@ impl BatchCompiler {
         let known = self.jobs.iter().flat_map(|job| &job.work.models);
         // The job keeps the allocation of its model, so that no other model has this address.
         let mut known: HashSet<_> = known.map(|of| of.model.as_ptr()).collect();
-        let made = self.passes.is_made();
+        let made = self.passes.made().is_some_and(BatchPipelines::are_compiled);
         let (done, models): (Vec<_>, Vec<_>) = new
             .filter(|crowd| known.insert(Arc::as_ptr(&crowd.model)))
             .map(|crowd| ModelWork::new(crowd, layouts, pipelines))
@@ -94,7 +99,7 @@ impl BatchCompiler {
         match if at_once { None } else { spawn(work.clone()) } {
             thread @ Some(_) => self.jobs.push(Job { work, thread }),
             None => {
-                work.run();
+                result = result.and(work.run(threads(&work.device)));
                 work.models.iter().for_each(ModelWork::finish);
             }
         }
@@ -106,7 +111,6 @@ impl BatchCompiler {
         let mut result = Ok(());
         self.jobs.retain_mut(|Job { work, thread }| {
             let Some(ended) = thread.take_if(|thread| thread.is_finished()) else { return true };
-            let panicked = || Err(Error::Device { reason: "a thread that compiled pipelines panicked".to_owned() });
             let made = ended.join().unwrap_or_else(|_| panicked());
             match made {
                 Ok(()) => work.models.iter().for_each(ModelWork::finish),
@@ -129,13 +133,16 @@ impl Drop for BatchCompiler {
 }
 
 impl Work {
-    fn run(&self) {
+    /// Compiles all pipelines in this number of threads, of which this thread is one.
+    fn run(&self, threads: usize) -> Result<(), Error> {
         let passes = self.passes.get();
-        self.pyramid.iter().for_each(|pyramid| _ = passes.reveal(&self.device, pyramid));
-        self.models
-            .iter()
-            .flat_map(|of| of.pipelines.iter().zip(&of.single))
-            .for_each(|(p, like)| p.compile_like(like));
+        let (cull, arguments, palette) = (|| _ = passes.cull(), || _ = passes.arguments(), || _ = passes.palette());
+        let reveal = || self.pyramid.iter().for_each(|pyramid| _ = passes.reveal(pyramid));
+        let parts = self.models.iter().flat_map(|of| of.pipelines.iter().zip(&of.single));
+        let parts: Vec<_> = parts.map(|(pipelines, like)| || pipelines.compile_like(like)).collect();
+        let mut tasks: Vec<&(dyn Fn() + Sync)> = vec![&palette, &cull, &arguments, &reveal];
+        tasks.extend(parts.iter().map(|part| part as &(dyn Fn() + Sync)));
+        compile_all(&self.device, &tasks, threads)
     }
 }
 
@@ -162,23 +169,62 @@ impl ModelWork {
     }
 }
 
-/// Works in another thread. `None` if the device cannot compile in one while this one draws: an OpenGL context belongs to
-/// one thread at a time.
-#[cfg(not(target_arch = "wasm32"))]
-fn spawn(work: Arc<Work>) -> Option<JoinHandle<Result<(), Error>>> {
+/// Whether the device compiles in other threads than the one that draws. An OpenGL context belongs to one thread at a time; in
+/// a browser, devices belong to their thread, and pipelines compile in another process.
+fn compiles_in_threads(device: &wgpu::Device) -> bool {
     use wgpu::Backend::{Dx12, Metal, Vulkan};
-    let able = matches!(work.device.adapter_info().backend, Dx12 | Metal | Vulkan);
-    let run = move || {
-        guarded(&work.device, || {
-            work.run();
-            Ok(())
-        })
-    };
-    able.then(|| std::thread::Builder::new().name("gpuskin pipelines".into()).spawn(run).ok()).flatten()
+    cfg!(not(target_arch = "wasm32")) && matches!(device.adapter_info().backend, Dx12 | Metal | Vulkan)
 }
 
-/// In a browser, devices belong to their thread, and pipelines compile in another process.
+/// Works in one other thread, so that the game keeps its cores. `None` if the device cannot compile there.
+#[cfg(not(target_arch = "wasm32"))]
+fn spawn(work: Arc<Work>) -> Option<JoinHandle<Result<(), Error>>> {
+    if !compiles_in_threads(&work.device) {
+        return None;
+    }
+    std::thread::Builder::new().name(THREAD_NAME.into()).spawn(move || work.run(1)).ok()
+}
+
 #[cfg(target_arch = "wasm32")]
 fn spawn(_: Arc<Work>) -> Option<JoinHandle<Result<(), Error>>> {
     None
+}
+
+/// Returns the number of threads in which a device compiles fastest.
+fn threads(device: &wgpu::Device) -> usize {
+    if compiles_in_threads(device) { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 }
+}
+
+/// Runs tasks that compile pipelines in this number of threads, of which this thread is one.
+///
+/// # Errors
+/// If the device could not create a pipeline.
+#[cfg(not(target_arch = "wasm32"))]
+fn compile_all(device: &wgpu::Device, tasks: &[&(dyn Fn() + Sync)], threads: usize) -> Result<(), Error> {
+    let next = AtomicUsize::new(0);
+    // Error scopes belong to a thread.
+    let work = || {
+        guarded(device, || {
+            while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                task();
+            }
+            Ok(())
+        })
+    };
+    std::thread::scope(|scope| {
+        let spawn = |_| std::thread::Builder::new().name(THREAD_NAME.into()).spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads.min(tasks.len())).filter_map(spawn).collect();
+        let own = work();
+        others.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).fold(own, Result::and)
+    })
+}
+
+#[cfg(target_arch = "wasm32")]
+fn compile_all(_: &wgpu::Device, tasks: &[&(dyn Fn() + Sync)], _: usize) -> Result<(), Error> {
+    tasks.iter().for_each(|task| task());
+    Ok(())
+}
+
+fn panicked() -> Result<(), Error> {
+    Err(Error::Device { reason: "a thread that compiled pipelines panicked".to_owned() })
 }

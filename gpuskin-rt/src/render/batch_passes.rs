@@ -16,14 +16,22 @@ const LABEL: Option<&str> = Some("gpuskin batch");
 /// Storage buffers that the culling pass of a batch binds.
 pub(crate) const STORAGE_BUFFERS: u32 = 7;
 
-/// Pipelines of the passes of a batch, created when a renderer first makes one.
+/// Pipelines of the passes of a batch, each compiled on first use.
 #[derive(Debug)]
 pub(crate) struct BatchPipelines {
-    cull: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
-    arguments: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
-    palette: (wgpu::BindGroupLayout, wgpu::ComputePipeline),
+    device: wgpu::Device,
+    cull: BatchPipeline,
+    arguments: BatchPipeline,
+    palette: BatchPipeline,
     /// Second pass of occlusion culling: culling, and arguments.
     reveal: OnceLock<[wgpu::ComputePipeline; 2]>,
+}
+
+/// Pipeline of one pass, with the layout of its bind group.
+#[derive(Debug)]
+struct BatchPipeline {
+    layout: wgpu::BindGroupLayout,
+    compiled: OnceLock<wgpu::ComputePipeline>,
 }
 
 impl BatchPipelines {
@@ -31,25 +39,52 @@ impl BatchPipelines {
         let frame = uniform(size_of::<BatchFrame>() as u64, false);
         let views = uniform(MAX_VIEWS as u64 * size_of::<CullView>() as u64, false);
         let (read, write) = (storage(true, false), storage(false, false));
-        let bindings = [frame, read, views, read, write, write, read, read, read];
-        let culling = layout(device, LABEL, &bindings);
-        let arguments = layout(device, LABEL, &[frame, read, write, write, write, write, read]);
         let parameters = uniform(size_of::<PaletteUniform>() as u64, false);
-        let palette = layout(device, LABEL, &[parameters, read, read, write, read]);
-        let made = |text: &str, entry: &str, layout| pipeline(device, LABEL, (text, entry), &[layout]);
-        let first = made(&cull::cull(CullScope::Batch), cull::CULL_ENTRY_POINT, &culling);
-        let then = made(&cull::arguments(CullScope::Batch), cull::ARGUMENTS_ENTRY_POINT, &arguments);
-        let last = made(&shader::batch_palette(&cull::batch_table()), shader::ENTRY_POINT, &palette);
-        Self { cull: (culling, first), arguments: (arguments, then), palette: (palette, last), reveal: OnceLock::new() }
+        let with =
+            |bindings: &[_]| BatchPipeline { layout: layout(device, LABEL, bindings), compiled: OnceLock::new() };
+        Self {
+            device: device.clone(),
+            cull: with(&[frame, read, views, read, write, write, read, read, read]),
+            arguments: with(&[frame, read, write, write, write, write, read]),
+            palette: with(&[parameters, read, read, write, read]),
+            reveal: OnceLock::new(),
+        }
+    }
+
+    fn compiled<'a>(
+        &'a self,
+        pass: &'a BatchPipeline,
+        text: impl FnOnce() -> String,
+        entry: &str,
+    ) -> &'a wgpu::ComputePipeline {
+        pass.compiled.get_or_init(|| pipeline(&self.device, LABEL, (&text(), entry), &[&pass.layout]))
+    }
+
+    pub(crate) fn cull(&self) -> &wgpu::ComputePipeline {
+        self.compiled(&self.cull, || cull::cull(CullScope::Batch), cull::CULL_ENTRY_POINT)
+    }
+
+    pub(crate) fn arguments(&self) -> &wgpu::ComputePipeline {
+        self.compiled(&self.arguments, || cull::arguments(CullScope::Batch), cull::ARGUMENTS_ENTRY_POINT)
+    }
+
+    pub(crate) fn palette(&self) -> &wgpu::ComputePipeline {
+        self.compiled(&self.palette, || shader::batch_palette(&cull::batch_table()), shader::ENTRY_POINT)
+    }
+
+    /// Whether all pipelines but those of the second pass are compiled.
+    pub(crate) fn are_compiled(&self) -> bool {
+        [&self.cull, &self.arguments, &self.palette].into_iter().all(|of| of.compiled.get().is_some())
     }
 
     /// Pipelines of the second pass. `pyramid`: bind group layout of the depth pyramid.
-    pub(crate) fn reveal(&self, device: &wgpu::Device, pyramid: &wgpu::BindGroupLayout) -> &[wgpu::ComputePipeline; 2] {
+    pub(crate) fn reveal(&self, pyramid: &wgpu::BindGroupLayout) -> &[wgpu::ComputePipeline; 2] {
         self.reveal.get_or_init(|| {
             let (culls, writes) = (cull::reveal(CullScope::Batch), cull::arguments(CullScope::Batch));
+            let (cull_groups, write_groups) = ([&self.cull.layout, pyramid], [&self.arguments.layout]);
             [
-                pipeline(device, LABEL, (&culls, cull::REVEAL_ENTRY_POINT), &[&self.cull.0, pyramid]),
-                pipeline(device, LABEL, (&writes, cull::REVEALED_ARGUMENTS_ENTRY_POINT), &[&self.arguments.0]),
+                pipeline(&self.device, LABEL, (&culls, cull::REVEAL_ENTRY_POINT), &cull_groups),
+                pipeline(&self.device, LABEL, (&writes, cull::REVEALED_ARGUMENTS_ENTRY_POINT), &write_groups),
             ]
         })
     }
@@ -148,10 +183,10 @@ impl BatchPasses {
         let SharedInstances { places, playbacks, .. } = instances;
         let culling = [&frame, &table, &views.buffer, places, &visible, &lists, playbacks, &bounds, &groups];
         let made = pipelines.get();
-        let cull = group(&made.cull.0, &culling);
+        let cull = group(&made.cull.layout, &culling);
         let writes = [&frame, &table, &lists, &arguments, &parameters, &ordered_arguments, &order];
-        let write = group(&made.arguments.0, &writes);
-        let pose = group(&made.palette.0, &[&parameters, &words, &visible, &palette, &table]);
+        let write = group(&made.arguments.layout, &writes);
+        let pose = group(&made.palette.layout, &[&parameters, &words, &visible, &palette, &table]);
         let max_groups = device.limits().max_compute_workgroups_per_dimension;
         let pipelines = pipelines.clone();
         Self {
@@ -193,19 +228,19 @@ impl BatchPasses {
             ..PaletteUniform::default()
         };
         queue.write_buffer(&self.parameters, 0, bytemuck::bytes_of(&parameters));
-        self.dispatch(pass, [&self.pipelines.get().cull.1, &self.pipelines.get().arguments.1], frame);
+        let pipelines = self.pipelines.get();
+        self.dispatch(pass, [pipelines.cull(), pipelines.arguments()], frame);
     }
 
     /// Second pass with occlusion culling, after [`BatchPasses::record`]. `pyramid`: layout and bind group
     /// of the depth pyramid.
     pub(crate) fn reveal(
         &self,
-        device: &wgpu::Device,
         pass: &mut wgpu::ComputePass<'_>,
         (layout, pyramid): (&wgpu::BindGroupLayout, &wgpu::BindGroup),
         frame: &BatchFrame,
     ) {
-        let [reveal, arguments] = self.pipelines.get().reveal(device, layout);
+        let [reveal, arguments] = self.pipelines.get().reveal(layout);
         pass.set_bind_group(1, pyramid, &[]);
         self.dispatch(pass, [reveal, arguments], frame);
     }
@@ -220,7 +255,7 @@ impl BatchPasses {
         pass.set_pipeline(pipelines[1]);
         pass.set_bind_group(0, &self.write, &[]);
         pass.dispatch_workgroups(frame.crowds, 1, 1);
-        pass.set_pipeline(&self.pipelines.get().palette.1);
+        pass.set_pipeline(self.pipelines.get().palette());
         pass.set_bind_group(0, &self.pose, &[]);
         pass.dispatch_workgroups_indirect(&self.arguments, 0);
     }

@@ -202,11 +202,10 @@ impl Batching {
     /// Second pass with occlusion culling. `pyramid`: layout and bind group of the depth pyramid.
     pub(super) fn reveal(
         &mut self,
-        device: &wgpu::Device,
         pass: &mut wgpu::ComputePass<'_>,
         pyramid: (&wgpu::BindGroupLayout, &wgpu::BindGroup),
     ) {
-        self.batches.iter_mut().for_each(|batched| batched.batch.reveal(device, pass, pyramid));
+        self.batches.iter_mut().for_each(|batched| batched.batch.reveal(pass, pyramid));
     }
 
     /// Draws all crowds of all batches, without attachments. Group 0 is bound.

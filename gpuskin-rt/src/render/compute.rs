@@ -58,8 +58,8 @@ impl<T> LazyPipelines<T> {
         self.pipelines.get_or_init(|| (self.create)(&self.device))
     }
 
-    /// Whether they have been used.
-    pub(crate) fn is_made(&self) -> bool {
-        self.pipelines.get().is_some()
+    /// Returns them if they have been used.
+    pub(crate) fn made(&self) -> Option<&T> {
+        self.pipelines.get()
     }
 }

@@ -61,7 +61,7 @@ impl CrowdRenderer {
         occlusion.record(&mut pass);
         let pipelines = |many_clips| occlusion.pipelines(&device, views, many_clips);
         if let Some(pyramid) = &occlusion.pyramid {
-            self.batching.reveal(&device, &mut pass, (occlusion.layout(), &pyramid.bind_group));
+            self.batching.reveal(&mut pass, (occlusion.layout(), &pyramid.bind_group));
             for (palettes, d) in drawn.iter().filter_map(|d| Some((d.palettes.as_ref()?, d))) {
                 palettes.reveal(&mut pass, &pipelines, &pyramid.bind_group, d.instances);
             }
