@@ -1,4 +1,9 @@
-// Entry points of blended surfaces: depth is drawn first, then colour where depth is equal.
+// Blended surfaces: depth is drawn first, then colour where depth is equal.
+
+// Alpha with which the colour is blended.
+fn drawn_alpha(alpha: f32) -> f32 {
+    return alpha;
+}
 
 // Alpha below which a fragment does not change a picture of 8 bits per channel.
 const LEAST_VISIBLE_ALPHA = 0.5 / 255.0;

@@ -60,7 +60,7 @@ fn seen_normal(varyings: Varyings, front: bool) -> vec3<f32> {
 fn shade(color: vec4<f32>, normal: vec3<f32>) -> vec4<f32> {
     let ambient = mix(scene.ground, scene.sky, normal.y * 0.5 + 0.5);
     let sun = scene.sun * max((dot(normal, scene.to_sun) + scene.wrap) / (1.0 + scene.wrap), 0.0);
-    return vec4<f32>(color.rgb * (ambient + sun), color.a);
+    return vec4<f32>(color.rgb * (ambient + sun), drawn_alpha(color.a));
 }
 
 @fragment
@@ -103,7 +103,8 @@ fn fragment_masked_emissive(varyings: Varyings, @builtin(front_facing) front: bo
 @fragment
 fn fragment_unlit(varyings: Varyings) -> @location(0) vec4<f32> {
     select_material(varyings);
-    return base_color(varyings);
+    let color = base_color(varyings);
+    return vec4<f32>(color.rgb, drawn_alpha(color.a));
 }
 
 @fragment
@@ -113,7 +114,7 @@ fn fragment_masked_unlit(varyings: Varyings) -> @location(0) vec4<f32> {
     if (color.a < material.alpha_cutoff) {
         discard;
     }
-    return color;
+    return vec4<f32>(color.rgb, drawn_alpha(color.a));
 }
 
 // For shadow maps and depth passes, without a fragment shader or with fragment_depth_masked.

@@ -24,5 +24,5 @@ fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location
     point.roughness = clamp(material.roughness * orm.g, 0.0, 1.0);
     point.occlusion = mix(1.0, orm.r, material.occlusion_strength);
     let radiance = radiance_of(changed_surface(point, varyings.uv));
-    return vec4<f32>(gpuskin_tone_mapped(gpuskin_in_fog(radiance, point.position)), color.a);
+    return vec4<f32>(gpuskin_tone_mapped(gpuskin_in_fog(radiance, point.position)), drawn_alpha(color.a));
 }

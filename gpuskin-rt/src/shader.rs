@@ -210,7 +210,7 @@ pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool, t
     let emissive = binding_table::texture("emissive", 3, false, instances);
     let [interface, entries] =
         [interface, include_str!("../shaders/crowd.wgsl")].map(|module| with_lines(module, TINT_MASK_LINES, tint_mask));
-    let mut text = [own, interface, base, emissive, entries].join("\n");
+    let mut text = [&own, &interface, &base, &emissive, &entries, OPAQUE].join("\n");
     if tint_mask {
         text.push('\n');
         text.push_str(TINT_MASK);
@@ -218,10 +218,13 @@ pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool, t
     binding_table::with_constants(text, layers, instances)
 }
 
-/// Returns a shader of the renderer with entry points for blended surfaces.
+/// Functions of surfaces that are not blended.
+pub(crate) const OPAQUE: &str = include_str!("../shaders/opaque.wgsl");
+
+/// Returns a shader of the renderer for blended surfaces: with their entry points, and without [`OPAQUE`].
 #[cfg(any(feature = "wgpu", test))]
 pub(crate) fn blended(text: String) -> String {
-    text + "\n" + include_str!("../shaders/blended.wgsl")
+    text.replace(OPAQUE, include_str!("../shaders/blended.wgsl"))
 }
 
 /// Returns the shader that reads vertices back: [`source`] in group 1, and its entry points.

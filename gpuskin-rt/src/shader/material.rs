@@ -252,7 +252,7 @@ pub(crate) fn material(
         true => base_color(layers, instances),
         false => DEPTH_VARYINGS.to_owned() + "\n" + include_str!("../../shaders/base_color_none.wgsl"),
     };
-    let parts = [&constants, &base_color, &entries, &normals, masked];
+    let parts = [&constants, &base_color, &entries, &normals, masked, super::OPAQUE];
     for module in parts.into_iter().chain(shade) {
         all.push('\n');
         all.push_str(module);
