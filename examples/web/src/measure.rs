@@ -1,16 +1,26 @@
 //! Measurements of the browser test, on a page and natively: poses that the device computes, a picture, and
 //! the CPU's time per frame. `tests/browser.rs` compares both.
 
+use std::any::Any;
 use std::future::Future;
 
+use baked::environments::SKY;
+use baked::models::Surfaces;
+use baked::variants::{SURFACES_BASE, SURFACES_PAINTED};
 use crowd::baked::models;
 use gpuskin_rt::internals::render::DrawPath;
 use gpuskin_rt::tools::Capture;
 use gpuskin_rt::{
-    BakedModel, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Fog, FogDensity, Instance, InstanceRecord,
-    LightShadowDescriptor, Lighting, LightingFeatures, Model, PunctualLight, RendererDescriptor, Repeat, Shading,
-    ShadowDescriptor, Time, ToneMapping, wgpu,
+    Ambient, BakedModel, Camera, Clip, Crowd, CrowdDescriptor, CrowdRenderer, Error, Field, FieldDescriptor, Fog,
+    FogDensity, Instance, InstanceRecord, LightShadowDescriptor, Lighting, LightingFeatures, Model, PunctualLight,
+    RendererDescriptor, Repeat, Shading, ShadowDescriptor, Time, ToneMapping, Wind, wgpu,
 };
+
+/// Constants of the model that `build.rs` baked.
+#[allow(missing_docs, reason = "generated")]
+mod baked {
+    gpuskin_rt::include_baked!();
+}
 
 /// Size of the picture in pixels.
 pub const SIZE: [u32; 2] = [320, 240];
@@ -29,17 +39,32 @@ pub fn models() -> [&'static Model; 2] {
     [&models::SOLDIER, &models::HOUND]
 }
 
-/// Materials of the pictures that are compared: the plain one, and the other one with all its features but an environment.
-pub fn shadings() -> [Shading; 2] {
-    let lit = LightingFeatures {
+/// Pictures that are compared.
+#[derive(Debug, Clone, Copy)]
+pub enum Picture {
+    /// Models of the demo in the plain material.
+    Diffuse,
+    /// Models of the demo in the metallic-roughness material, with all its features but an environment.
+    Lit,
+    /// Spheres with all kinds of surfaces and deformations, as a crowd and as a field, in an environment. Without the
+    /// other features: with them, Chromium's software renderer takes more than twice as long.
+    Surfaces,
+}
+
+impl Picture {
+    /// All pictures, with their names.
+    pub const ALL: [(&str, Self); 3] = [("diffuse", Self::Diffuse), ("lit", Self::Lit), ("surfaces", Self::Surfaces)];
+}
+
+fn lighting_features() -> LightingFeatures {
+    LightingFeatures {
         shadows: Some(ShadowDescriptor { cascades: 2, size: 512, distance: 20.0, caster_distance: 20.0 }),
         light_shadows: Some(LightShadowDescriptor { tiles: 6, size: 128 }),
         lights: LIGHTS,
         fog: true,
         tone_mapping: ToneMapping::Neutral,
         ..Default::default()
-    };
-    [Shading::Diffuse, Shading::MetallicRoughness(lit)]
+    }
 }
 
 /// Lights around the models; the first one casts shadows.
@@ -76,29 +101,44 @@ pub async fn positions(device: &wgpu::Device, queue: &wgpu::Queue, model: &Model
     Ok(captured.iter().flatten().map(|vertex| vertex.position).collect())
 }
 
-/// Returns a picture of both models, RGBA, sRGB, rows from the top.
+/// Returns a picture, RGBA, sRGB, rows from the top.
 ///
 /// # Errors
 /// If a model cannot be loaded, or the device cannot be read back.
 pub async fn picture(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
-    shading: Shading,
+    picture: Picture,
     path: Option<DrawPath>,
 ) -> Result<Vec<u8>, Error> {
     let (format, depth) = (wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureFormat::Depth24Plus);
-    let lit = shading != Shading::Diffuse;
+    let shading = match picture {
+        Picture::Diffuse => Shading::Diffuse,
+        Picture::Lit => Shading::MetallicRoughness(lighting_features()),
+        Picture::Surfaces => Shading::MetallicRoughness(LightingFeatures { environment: true, ..Default::default() }),
+    };
     let descriptor =
         RendererDescriptor { color_format: format, depth_format: Some(depth), shading, ..Default::default() };
     let mut renderer = CrowdRenderer::new(device, queue, descriptor)?;
-    if lit {
+    let mut lighting = Lighting::default();
+    if let Picture::Lit = picture {
         let density = FogDensity::Exponential { density: 0.03 };
-        let fog = Fog { color: [0.3, 0.35, 0.4], sun_glow: [0.0; 3], density };
-        renderer.set_lighting(&Lighting { fog, ..Default::default() });
+        lighting.fog = Fog { color: [0.3, 0.35, 0.4], sun_glow: [0.0; 3], density };
         renderer.set_lights(&lights())?;
     }
-    let crowds = (crowd(&mut renderer, 12, -0.6, path)?, crowd_of_hounds(&mut renderer, path)?);
-    let camera = Camera::perspective_look_at([0.0, 2.2, 5.0], [0.0, 0.8, 0.0], 0.8, 4.0 / 3.0, 0.1, 60.0);
+    // Crowds and fields are drawn as long as their handles exist.
+    let (handles, camera): (Box<dyn Any>, _) = if let Picture::Surfaces = picture {
+        renderer.set_environment(Some(&SKY))?;
+        lighting.ambient = Ambient::environment(&SKY);
+        let spheres = (crowd_of_spheres(&mut renderer, path)?, field_of_spheres(&mut renderer)?);
+        let camera = Camera::perspective_look_at([0.0, 0.0, 5.5], [0.0; 3], 0.75, 4.0 / 3.0, 0.1, 60.0);
+        (Box::new(spheres), camera)
+    } else {
+        let crowds = (crowd(&mut renderer, 12, -0.6, path)?, crowd_of_hounds(&mut renderer, path)?);
+        let camera = Camera::perspective_look_at([0.0, 2.2, 5.0], [0.0, 0.8, 0.0], 0.8, 4.0 / 3.0, 0.1, 60.0);
+        (Box::new(crowds), camera)
+    };
+    renderer.set_lighting(&lighting);
     let color = target(device, format, wgpu::TextureUsages::COPY_SRC);
     let depth = target(device, depth, wgpu::TextureUsages::empty());
     let mut encoder = device.create_command_encoder(&Default::default());
@@ -121,7 +161,7 @@ pub async fn picture(
         color.size(),
     );
     queue.submit([encoder.finish()]);
-    drop(crowds);
+    drop(handles);
     gpuskin_rt::internals::render::map_for_reading(&buffer).await?;
     let bytes = buffer.get_mapped_range(..).map_err(|error| Error::Readback { reason: error.to_string() })?;
     Ok(bytes.to_vec())
@@ -152,6 +192,35 @@ fn crowd_of_hounds(renderer: &mut CrowdRenderer, path: Option<DrawPath>) -> Resu
         crowd.spawn(instance.starting(Time::ZERO).phase(0.3 * i as f32));
     }
     Ok(crowd)
+}
+
+/// Two rows of spheres in their own look, and two in another variant with a tint.
+fn crowd_of_spheres(renderer: &mut CrowdRenderer, path: Option<DrawPath>) -> Result<Crowd<Surfaces>, Error> {
+    let crowd = Crowd::new(renderer, CrowdDescriptor { capacity: 2, path, ..Default::default() })?;
+    let looks = [(SURFACES_BASE, [1.0; 4]), (SURFACES_PAINTED, [1.0, 0.4, 0.8, 1.0])];
+    for (y, (variant, tint)) in [1.0, -1.0].into_iter().zip(looks) {
+        let instance = Instance::at([0.0, y, 0.0]).variant(variant).tinted(tint).play(Clip::new(0));
+        crowd.spawn(instance.repeat(Repeat::Loop).starting(Time::ZERO));
+    }
+    Ok(crowd)
+}
+
+/// Spheres behind those of [`crowd_of_spheres`].
+fn field_of_spheres(renderer: &mut CrowdRenderer) -> Result<Field<Surfaces>, Error> {
+    let wind = Wind { size: 5.0, velocity: [1.0, 0.5], ..Default::default() };
+    Field::new(
+        renderer,
+        FieldDescriptor {
+            origin: [-7.0, -1.0, -6.0],
+            size: [7, 2],
+            spacing: [2.0, 2.0],
+            scale: [0.8, 1.6],
+            tints: [[1.0, 1.0, 0.3, 1.0], [0.3, 1.0, 1.0, 1.0]],
+            random_variants: true,
+            wind: Some(wind),
+            ..Default::default()
+        },
+    )
 }
 
 /// Returns the CPU's time per frame, milliseconds: with 10,000 instances that play on, and without any. The

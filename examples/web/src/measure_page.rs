@@ -48,8 +48,8 @@ async fn measured(api: &str) -> Result<JsValue, String> {
     }
     set("positions", &positions);
     let pictures = js_sys::Array::new();
-    for shading in measure::shadings() {
-        let picture = measure::picture(&device, &queue, shading, None).await.map_err(text)?;
+    for (_, picture) in measure::Picture::ALL {
+        let picture = measure::picture(&device, &queue, picture, None).await.map_err(text)?;
         pictures.push(&js_sys::Uint8Array::from(&picture[..]).into());
     }
     set("pictures", &pictures);
