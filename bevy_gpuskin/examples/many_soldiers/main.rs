@@ -3,18 +3,21 @@
 //! ```text
 //! cargo run --release --example many_soldiers --features window
 //! cargo run --release --example many_soldiers -- --headless out.png
-//! cargo run --release --example many_soldiers --features peers -- --bench [--count N] [--frames N] [--move] [--no-taa]
+//! cargo run --release --example many_soldiers --features peers -- --bench [--count N] [--frames N] [--move] [--no-taa] [--passes]
 //! ```
 //!
 //! `--scene NAME` chooses what is drawn: `characters`, an entity each; `crowd`, one entity; `skinned`, Bevy's own skinned
 //! meshes of the same model playing the same clip; `static`, Bevy's meshes in one pose; `empty`.
 //!
 //! `--bench` draws all scenes, each in a process of its own, to a texture of 1920 x 1080, and prints a table. `--move` moves all
-//! soldiers in each frame. With the feature `peers`, cameras have temporal anti-aliasing.
+//! soldiers in each frame. `--passes` prints the GPU time of each pass of Bevy, too. With the feature `peers`, cameras have temporal
+//! anti-aliasing.
 
 mod bench;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/measure.rs"]
+mod measure;
 #[cfg(feature = "peers")]
 mod skinned;
 mod stage;
@@ -58,6 +61,8 @@ struct Options {
     bench: bool,
     moving: bool,
     taa: bool,
+    /// Whether the bench prints the GPU time of each pass.
+    passes: bool,
     /// `None`: characters, or all scenes one after the other with `bench`.
     scene: Option<Scene>,
 }
@@ -96,6 +101,7 @@ fn options() -> Result<Options, lexopt::Error> {
         bench: false,
         moving: false,
         taa: cfg!(feature = "peers"),
+        passes: false,
         scene: None,
     };
     let mut parser = lexopt::Parser::from_env();
@@ -107,6 +113,7 @@ fn options() -> Result<Options, lexopt::Error> {
             Long("bench") => options.bench = true,
             Long("move") => options.moving = true,
             Long("no-taa") => options.taa = false,
+            Long("passes") => options.passes = true,
             Long("scene") => {
                 let name = parser.value()?.string()?;
                 let scene = Scene::ALL.into_iter().find(|scene| scene.name() == name);
