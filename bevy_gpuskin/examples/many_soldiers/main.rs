@@ -86,8 +86,11 @@ fn main() -> ExitCode {
     let mut app = common::app(&output);
     stage::build(&mut app, &options);
     #[cfg(feature = "peers")]
-    if options.scene == Some(Scene::Skinned) {
-        skinned::build(&mut app);
+    {
+        skinned::embed(&mut app);
+        if options.scene == Some(Scene::Skinned) {
+            skinned::build(&mut app);
+        }
     }
     if options.bench { bench::one(app, &options) } else { common::run(app, &output) }
 }

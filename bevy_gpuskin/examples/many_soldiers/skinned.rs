@@ -31,11 +31,15 @@ struct Animation {
 #[derive(Component)]
 struct Number(usize);
 
-/// Adds the file of the model to the app, and the soldiers when it starts.
-pub(crate) fn build(app: &mut App) {
+/// Adds the file of the model to the app.
+pub(crate) fn embed(app: &mut App) {
     let bytes: &[u8] = include_bytes!("../../../assets/soldier.glb");
     let registry = app.world().resource::<EmbeddedAssetRegistry>();
     registry.insert_asset(PathBuf::new(), Path::new("many_soldiers/soldier.glb"), bytes);
+}
+
+/// Adds the soldiers to the app when it starts.
+pub(crate) fn build(app: &mut App) {
     // Stands in for Bevy's feature `reflect_auto_register`: the components of a scene of glTF.
     app.register_type::<Transform>()
         .register_type::<GlobalTransform>()

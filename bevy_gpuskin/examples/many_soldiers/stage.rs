@@ -34,6 +34,9 @@ pub(crate) fn build(app: &mut App, options: &Options) {
     if options.moving {
         app.add_systems(Update, move_all);
     }
+    if options.scene == Some(Scene::Static) {
+        app.add_systems(Update, count_static);
+    }
 }
 
 fn spawn_stage(
@@ -125,10 +128,23 @@ fn spawn_soldiers(
                     commands.spawn((Mesh3d(mesh.clone()), MeshMaterial3d(material.clone()), place, Moves));
                 }
             }
+            return;
         }
         Scene::Empty => {}
     }
     ready.0 = options.count;
+}
+
+/// Counts static soldiers as loaded once their materials are: Bevy does not draw a mesh whose material is not loaded.
+fn count_static(
+    options: Res<Options>,
+    materials: Query<&MeshMaterial3d<StandardMaterial>>,
+    loaded: Res<Assets<StandardMaterial>>,
+    mut ready: ResMut<Ready>,
+) {
+    if ready.0 == 0 && materials.iter().all(|material| loaded.contains(material)) {
+        ready.0 = options.count;
+    }
 }
 
 /// A soldier in one pose as Bevy's meshes: one per material.
