@@ -165,10 +165,10 @@ fn model() -> (Value, Vec<u8>) {
         channels.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }));
         samplers.push(json!({ "input": input, "output": output }));
     };
-    for joint in 0..8 {
+    for (i, joint) in joints.iter().enumerate().take(8) {
         // The corners of a cube move outwards, one more than the other.
-        let moved = corner(joint).map(|c| c * 0.06 * joint as f32);
-        animate(joints[joint], "translation", file.floats("VEC3", [[0.0; 3], moved, [0.0; 3]].concat()));
+        let moved = corner(i).map(|c| c * 0.06 * i as f32);
+        animate(*joint, "translation", file.floats("VEC3", [[0.0; 3], moved, [0.0; 3]].concat()));
     }
     animate(joints[BODY], "translation", file.floats("VEC3", vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0]));
     animate(node, "weights", file.floats("SCALAR", vec![0.0, 1.0, 0.0]));
