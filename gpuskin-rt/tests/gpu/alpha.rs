@@ -85,6 +85,36 @@ pub fn invisible_texels_and_tints_cover_nothing() {
     }
 }
 
+/// Alpha modes OPAQUE and MASK of glTF: a picture that is composed with something behind it shows nothing through them.
+pub fn only_blended_surfaces_write_their_alpha() {
+    let of = |alpha_cutoff, alpha_blend, unlit| {
+        let emissive = [0.1, 0.0, 0.0];
+        model(square(Material { alpha_cutoff, alpha_blend, unlit, emissive, ..plain([1.0, 1.0, 1.0, 0.5]) }))
+    };
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for shading in [Shading::Diffuse, Shading::MetallicRoughness(LightingFeatures::default())] {
+            for unlit in [false, true] {
+                let check = |model: Model, expected: f32| {
+                    let descriptor = RendererDescriptor {
+                        color_format: wgpu::TextureFormat::Rgba16Float,
+                        shading: shading.clone(),
+                        ..Default::default()
+                    };
+                    let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+                    let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &model, Default::default()).unwrap();
+                    crowd.spawn(Instance::at([0.0; 3]).tinted([1.0, 1.0, 1.0, 0.8]));
+                    let picture = scene(&[], Lighting::default()).draw_with(&gpu, &mut renderer);
+                    let middle = picture.pixels[(picture.side / 2 * picture.side + picture.side / 2) as usize];
+                    assert!((middle[3] - expected).abs() < 0.003, "{}: {middle:?}, {shading:?}, {unlit}", gpu.name);
+                };
+                check(of(None, false, unlit), 1.0);
+                check(of(Some(0.3), false, unlit), 1.0);
+                check(of(None, true, unlit), 0.4);
+            }
+        }
+    }
+}
+
 pub fn blended_surfaces_are_lit_and_in_fog() {
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let surface = Material { double_sided: true, ..material([0.9, 0.5, 0.2], 0.0, 0.5) };

@@ -50,6 +50,7 @@ fn main() -> std::process::ExitCode {
     run([
         test!(alpha::nearest_blended_surface_covers_opaque_ones_in_any_order, GPU),
         test!(alpha::invisible_texels_and_tints_cover_nothing, GPU),
+        test!(alpha::only_blended_surfaces_write_their_alpha, GPU),
         test!(alpha::blended_surfaces_are_lit_and_in_fog, GPU),
         test!(alpha::blended_surfaces_cast_shadows_above_half_opacity, GPU),
         test!(alpha::blended_instances_occlude_nothing, VULKAN),
