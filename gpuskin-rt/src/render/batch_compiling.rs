@@ -20,6 +20,12 @@ use crate::shader::{InstanceSource, Variant};
 #[cfg(not(target_arch = "wasm32"))]
 const THREAD_NAME: &str = "gpuskin pipelines";
 
+/// Compiles some pipelines.
+#[cfg(not(target_arch = "wasm32"))]
+type Task<'a> = &'a (dyn Fn() + Sync);
+#[cfg(target_arch = "wasm32")]
+type Task<'a> = &'a dyn Fn();
+
 /// Compiles the pipelines of batches. A crowd is drawn by itself until those of its model are compiled, so that no frame
 /// waits for them.
 #[derive(Debug)]
@@ -140,8 +146,8 @@ impl Work {
         let reveal = || self.pyramid.iter().for_each(|pyramid| _ = passes.reveal(pyramid));
         let parts = self.models.iter().flat_map(|of| of.pipelines.iter().zip(&of.single));
         let parts: Vec<_> = parts.map(|(pipelines, like)| || pipelines.compile_like(like)).collect();
-        let mut tasks: Vec<&(dyn Fn() + Sync)> = vec![&palette, &cull, &arguments, &reveal];
-        tasks.extend(parts.iter().map(|part| part as &(dyn Fn() + Sync)));
+        let mut tasks: Vec<Task<'_>> = vec![&palette, &cull, &arguments, &reveal];
+        tasks.extend(parts.iter().map(|part| part as Task<'_>));
         compile_all(&self.device, &tasks, threads)
     }
 }
@@ -200,7 +206,7 @@ fn threads(device: &wgpu::Device) -> usize {
 /// # Errors
 /// If the device could not create a pipeline.
 #[cfg(not(target_arch = "wasm32"))]
-fn compile_all(device: &wgpu::Device, tasks: &[&(dyn Fn() + Sync)], threads: usize) -> Result<(), Error> {
+fn compile_all(device: &wgpu::Device, tasks: &[Task<'_>], threads: usize) -> Result<(), Error> {
     let next = AtomicUsize::new(0);
     // Error scopes belong to a thread.
     let work = || {
@@ -220,7 +226,7 @@ fn compile_all(device: &wgpu::Device, tasks: &[&(dyn Fn() + Sync)], threads: usi
 }
 
 #[cfg(target_arch = "wasm32")]
-fn compile_all(_: &wgpu::Device, tasks: &[&(dyn Fn() + Sync)], _: usize) -> Result<(), Error> {
+fn compile_all(_: &wgpu::Device, tasks: &[Task<'_>], _: usize) -> Result<(), Error> {
     tasks.iter().for_each(|task| task());
     Ok(())
 }
