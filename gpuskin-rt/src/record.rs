@@ -91,6 +91,16 @@ impl PlaceRecord {
         self.rotation = packed_rotation(rotation);
     }
 
+    /// Sets the transform to [`Transform::finite`] of one.
+    pub(crate) fn set_finite(&mut self, transform: &Transform) {
+        // Two calls, so that no copy of the usual transform is made.
+        if transform.is_finite() {
+            self.set_transform(*transform);
+        } else {
+            self.set_transform(transform.replaced());
+        }
+    }
+
     /// Returns the appearance, with the words of what the instance plays.
     pub(crate) fn appearance(&self, playback: &PlaybackRecord) -> crate::Appearance {
         let (custom, variant) = played_appearance(playback);

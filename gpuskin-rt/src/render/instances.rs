@@ -1,6 +1,7 @@
 //! Instances of a crowd on the CPU: densely packed for the GPU, with stable ids, and tracking of
 //! changes since the last upload.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -188,7 +189,7 @@ impl Instances {
         match freed.generation.checked_add(1) {
             Some(generation) => freed.generation = generation,
             // After four billion uses, the slot is retired, so that no id is given twice.
-            None => self.first_free = next_free,
+            None => (freed.index, self.first_free) = (NO_SLOT, next_free),
         }
     }
 
@@ -271,12 +272,29 @@ impl Instances {
         if ids.len() >= self.len() / 2 {
             self.changed_places.mark_all();
             if self.motions.is_none() && self.previous.is_none() {
-                return self.each(ids, transforms, |instances, index, _, transform| {
-                    instances.places[index].set_transform(transform.finite());
-                });
+                return self.set_standing(ids, transforms);
             }
         }
         self.each(ids, transforms, |instances, index, id, transform| instances.move_to(index, id, transform.finite()))
+    }
+
+    /// Sets the transforms of instances that stand, without marking the changes.
+    fn set_standing(&mut self, ids: &[InstanceId], transforms: &[Transform]) -> Result<(), StaleId> {
+        let (crowd, slots, places) = (self.crowd, &self.slots[..], &mut self.places[..]);
+        let mut stale = None;
+        for (ids, transforms) in ids.chunks(BLOCK).zip(transforms.chunks(BLOCK)) {
+            if let Some(places) = consecutive(crowd, slots, ids).and_then(|range| places.get_mut(range)) {
+                places.iter_mut().zip(transforms).for_each(|(place, transform)| place.set_finite(transform));
+                continue;
+            }
+            for (id, transform) in ids.iter().zip(transforms) {
+                match index(crowd, slots, *id).and_then(|index| places.get_mut(index)) {
+                    Some(place) => place.set_finite(transform),
+                    None => stale = stale.or(Some(*id)),
+                }
+            }
+        }
+        stale.map_or(Ok(()), |id| Err(StaleId::Instance(id)))
     }
 
     /// Changes the appearances of instances by a list of values. Returns the first id that no instance
@@ -312,12 +330,15 @@ impl Instances {
 
     /// Passes the transforms of all instances in drawing order, to be changed.
     pub(crate) fn update_transforms(&mut self, update: impl FnOnce(&mut [Transform])) {
-        let mut transforms: Vec<_> = (0..self.len()).map(|index| self.transform(index)).collect();
+        let mut transforms: Vec<_> = match self.motions {
+            Some(_) => (0..self.len()).map(|index| self.transform(index)).collect(),
+            None => self.places.iter().map(PlaceRecord::transform).collect(),
+        };
         update(&mut transforms);
         self.changed_places.mark_all();
         if self.motions.is_none() && self.previous.is_none() {
             let both = self.places.iter_mut().zip(&transforms);
-            return both.for_each(|(place, transform)| place.set_transform(transform.finite()));
+            return both.for_each(|(place, transform)| place.set_finite(transform));
         }
         for (index, transform) in transforms.iter().enumerate() {
             if let Some(id) = self.id_at(index) {
@@ -382,14 +403,14 @@ impl Instances {
     }
 
     fn index(&self, id: InstanceId) -> Option<usize> {
-        index(self.crowd, &self.slots, &self.slot_of, id)
+        index(self.crowd, &self.slots, id)
     }
 
     /// Transforms of the previous frame, and the changes since the last upload; `None` if they are not
     /// kept. Called once per frame.
     pub(crate) fn previous_transforms(&mut self) -> Option<(&[PlaceRecord], &mut Changes)> {
-        let Self { crowd, places, slot_of, slots, previous, .. } = self;
-        Some(previous.as_mut()?.next_frame(places, |id| index(*crowd, slots, slot_of, id)))
+        let Self { crowd, places, slots, previous, .. } = self;
+        Some(previous.as_mut()?.next_frame(places, |id| index(*crowd, slots, id)))
     }
 
     /// Place and playback records of all instances, and transforms of the previous frame if shaders read
@@ -410,13 +431,29 @@ impl Instances {
 }
 
 /// Returns the index of an instance in the dense list.
-fn index(crowd: u32, slots: &[InstanceSlot], slot_of: &[u32], id: InstanceId) -> Option<usize> {
+fn index(crowd: u32, slots: &[InstanceSlot], id: InstanceId) -> Option<usize> {
     let slot = slots.get(id.slot as usize)?;
-    // A free slot has a generation that no id has yet. A retired slot has an index that belongs to no
-    // record.
-    let alive = id.crowd == crowd && id.generation == slot.generation;
-    let index = slot.index as usize;
-    (alive && slot_of.get(index) == Some(&id.slot)).then_some(index)
+    // A free slot has a generation that no id has yet.
+    let alive = id.crowd == crowd && id.generation == slot.generation && slot.index != NO_SLOT;
+    alive.then_some(slot.index as usize)
+}
+
+/// Number of ids that [`consecutive`] checks at once.
+const BLOCK: usize = 256;
+
+/// Returns the indices of instances whose slots and indices both follow each other, as those of instances
+/// spawned together do. Compilers check several ids at a time.
+fn consecutive(crowd: u32, slots: &[InstanceSlot], ids: &[InstanceId]) -> Option<Range<usize>> {
+    let slot = ids.first()?.slot;
+    let slots = slots.get(slot as usize..)?.get(..ids.len())?;
+    let index = slots.first()?.index;
+    let mut difference = 0;
+    for (i, (id, other)) in (0..).zip(ids.iter().zip(slots)) {
+        difference |= (id.crowd ^ crowd) | (id.slot ^ slot.wrapping_add(i)) | (id.generation ^ other.generation);
+        difference |= other.index ^ index.wrapping_add(i);
+    }
+    // A retired slot has no index.
+    (difference == 0 && index != NO_SLOT).then_some(index as usize..index as usize + ids.len())
 }
 
 #[cfg(test)]

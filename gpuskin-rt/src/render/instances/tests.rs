@@ -187,3 +187,79 @@ fn only_changed_elements_are_uploaded() {
     assert_eq!(uploads(&mut crowd), [(0, 2)]);
     assert!(crowd.change(ids[1], |r| r.scale = 2.0).is_err());
 }
+
+/// Packs the transform of a place record one component at a time.
+fn packed_words(transform: &Transform) -> [u32; 6] {
+    let Transform { translation, scale, rotation } = *transform;
+    let finite = |c: f32, other: f32| if c.is_finite() { c } else { other };
+    let rotation = crate::transform::unit_rotation(rotation);
+    let [x, y, z, w] = rotation.map(|c| (c.clamp(-1.0, 1.0) * 32_767.0 + 12_582_912.0).to_bits() & 0xffff);
+    let [a, b, c] = translation.map(|c| finite(c, 0.0).to_bits());
+    [a, b, c, finite(scale, 1.0).to_bits(), x | y << 16, z | w << 16]
+}
+
+fn place_words(crowd: &Instances) -> Vec<[u32; 6]> {
+    crowd.places.iter().map(|place| bytemuck::cast_slice::<_, u32>(&[*place])[..6].try_into().unwrap()).collect()
+}
+
+#[test]
+fn consecutive_ids_are_set_as_single_ones_are() {
+    let mut state = 1_u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> 8
+    };
+    let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, 1e-42, -0.0, 1.0, -1.0, 1.00004, 2.0];
+    let count = 4 * BLOCK + 7;
+    let mut transforms: Vec<_> = (0..count)
+        .map(|i| {
+            let turn = glam::Quat::from_euler(glam::EulerRot::XYZ, i as f32, 0.3, random() as f32);
+            Transform::at([i as f32, -0.1, random() as f32]).scaled(0.5).rotated(turn)
+        })
+        .collect();
+    for transform in transforms.iter_mut().step_by(3) {
+        let numbers: &mut [f32] = bytemuck::cast_slice_mut(core::slice::from_mut(transform));
+        numbers[random() as usize % 8] = odd[random() as usize % odd.len()];
+    }
+    let mut crowd = Instances::new(1, 0, false, Arc::default());
+    let mut ids: Vec<_> = (0..count).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
+    let spawned = |i: usize| packed_words(&record(i as f32).transform());
+    // In the order of their records.
+    assert_eq!(consecutive(1, &crowd.slots, &ids), Some(0..count));
+    crowd.set_transforms(&ids, &transforms).unwrap();
+    assert_eq!(place_words(&crowd), transforms.iter().map(packed_words).collect::<Vec<_>>());
+    crowd.update_transforms(|all| all.copy_from_slice(&transforms));
+    assert_eq!(place_words(&crowd), transforms.iter().map(packed_words).collect::<Vec<_>>());
+    // Each kind of id that interrupts the order.
+    let other = InstanceId { crowd: 2, ..ids[9] };
+    let (stale, last) = (ids[BLOCK + 3], ids[count - 1]);
+    for (i, id) in ids.iter().enumerate() {
+        crowd.change_transform(*id, |transform| *transform = record(i as f32).transform()).unwrap();
+    }
+    assert_eq!(place_words(&crowd), (0..count).map(spawned).collect::<Vec<_>>());
+    crowd.despawn(stale).unwrap();
+    // Its slot has another generation, in the place of the last record.
+    let reborn = crowd.spawn(record(0.0), Appearance::default());
+    assert_eq!(reborn.slot, stale.slot);
+    ids[9] = other;
+    ids.swap(2 * BLOCK + 1, 2 * BLOCK + 2);
+    ids[3 * BLOCK + 1] = ids[3 * BLOCK];
+    assert_eq!(crowd.set_transforms(&ids, &transforms), Err(StaleId::Instance(other)));
+    let mut expected: Vec<_> = (0..count).map(spawned).collect();
+    for (id, transform) in ids.iter().zip(&transforms).filter(|(id, _)| **id != other && **id != stale) {
+        expected[if *id == last { BLOCK + 3 } else { id.slot as usize }] = packed_words(transform);
+    }
+    expected[count - 1] = spawned(0);
+    assert_eq!(place_words(&crowd), expected);
+}
+
+#[test]
+fn retired_slots_have_no_consecutive_ids() {
+    let mut crowd = Instances::new(1, 0, false, Arc::default());
+    let ids = [0.0, 1.0].map(|x| crowd.spawn(record(x), Appearance::default()));
+    crowd.slots[1].generation = u32::MAX;
+    let last = InstanceId { generation: u32::MAX, ..ids[1] };
+    crowd.despawn(last).unwrap();
+    assert_eq!(consecutive(1, &crowd.slots, &[last]), None);
+    assert_eq!(crowd.set_transforms(&[last], &[Transform::default()]), Err(StaleId::Instance(last)));
+}
