@@ -238,7 +238,7 @@ fn consecutive_ids_are_set_as_single_ones_are() {
     }
     assert_eq!(place_words(&crowd), (0..count).map(spawned).collect::<Vec<_>>());
     crowd.despawn(stale).unwrap();
-    // Its slot has another generation, in the place of the last record.
+    // The slot of `stale` gets another generation, and the last record.
     let reborn = crowd.spawn(record(0.0), Appearance::default());
     assert_eq!(reborn.slot, stale.slot);
     ids[9] = other;
