@@ -7,14 +7,14 @@ use bytemuck::Pod;
 use super::changes::{Changed, Changes};
 use super::compute::{LazyPipelines, layout, pipeline};
 use super::layouts::{bind_group, storage};
-use super::staging::{Staging, Uploads};
+use super::staging::Uploads;
 use crate::shader::SCATTER;
 
 const GROUP_SIZE: u32 = 64;
 /// Up to this many separate writes are as fast.
 const FEW: usize = 8;
-/// Runs of at least this many bytes are written to mapped memory that is reused.
-const STAGED: usize = 16 << 10;
+/// Changes of at least this many bytes are not added to a list that crowds share.
+const LARGE: usize = 16 << 10;
 
 /// Whether a device can run the pass.
 pub(crate) fn scatters(limits: &wgpu::Limits) -> bool {
@@ -42,7 +42,6 @@ impl ScatterPipeline {
 #[derive(Debug, Default)]
 pub(crate) struct Scatter {
     list: ScatterList,
-    staging: Staging,
 }
 
 impl Scatter {
@@ -66,7 +65,7 @@ impl Scatter {
         let pipeline = pipeline.filter(|_| target.size() <= most / 4);
         changes.take(elements.len(), |changed| {
             let count: usize = changed.runs(elements.len()).map(|run| run.len()).sum();
-            if let Some(list) = shared.filter(|_| count * size_of::<T>() < STAGED) {
+            if let Some(list) = shared.filter(|_| count * size_of::<T>() < LARGE) {
                 let push = |index: usize| list.push(first + index as u32, &elements[index]);
                 changed.runs(elements.len()).flatten().for_each(push);
                 bytes = (count * size_of::<T>()) as u64;
@@ -82,24 +81,14 @@ impl Scatter {
                     let write = |range: core::ops::Range<usize>| {
                         let bytes: &[u8] = bytemuck::cast_slice(&elements[range.clone()]);
                         let at = at + (range.start * size_of::<T>()) as u64;
-                        self.write((uploads.device, queue), target, at, bytes);
+                        queue.write_buffer(target, at, bytes);
                         bytes.len() as u64
                     };
-                    let bytes = changed.runs(elements.len()).map(write).sum();
-                    self.staging.copy(uploads, target, 0);
-                    bytes
+                    changed.runs(elements.len()).map(write).sum()
                 }
             };
         });
         bytes
-    }
-
-    fn write(&mut self, (device, queue): (&wgpu::Device, &wgpu::Queue), target: &wgpu::Buffer, at: u64, bytes: &[u8]) {
-        let staged = bytes.len() >= STAGED;
-        match staged.then(|| self.staging.put(device, at, bytes.len() as u64)).flatten() {
-            Some(mut memory) => memory.copy_from_slice(bytes),
-            None => queue.write_buffer(target, at, bytes),
-        }
     }
 }
 
