@@ -49,6 +49,8 @@ pub(crate) struct Instances {
     terrain: Option<Terrain>,
     /// Last prepared time.
     clock: Arc<AtomicU64>,
+    /// Memory that [`Self::update_transforms`] lends. New memory would cost more than the transforms.
+    lent: Vec<Transform>,
 }
 
 impl Instances {
@@ -68,6 +70,7 @@ impl Instances {
             roots: None,
             terrain: None,
             clock,
+            lent: Vec::new(),
         }
     }
 
@@ -330,21 +333,24 @@ impl Instances {
 
     /// Passes the transforms of all instances in drawing order, to be changed.
     pub(crate) fn update_transforms(&mut self, update: impl FnOnce(&mut [Transform])) {
-        let mut transforms: Vec<_> = match self.motions {
-            Some(_) => (0..self.len()).map(|index| self.transform(index)).collect(),
-            None => self.places.iter().map(PlaceRecord::transform).collect(),
-        };
+        let mut transforms = core::mem::take(&mut self.lent);
+        transforms.clear();
+        match self.motions {
+            Some(_) => transforms.extend((0..self.len()).map(|index| self.transform(index))),
+            None => transforms.extend(self.places.iter().map(PlaceRecord::transform)),
+        }
         update(&mut transforms);
         self.changed_places.mark_all();
         if self.motions.is_none() && self.previous.is_none() {
-            let both = self.places.iter_mut().zip(&transforms);
-            return both.for_each(|(place, transform)| place.set_finite(transform));
-        }
-        for (index, transform) in transforms.iter().enumerate() {
-            if let Some(id) = self.id_at(index) {
-                self.move_to(index, id, transform.finite());
+            self.places.iter_mut().zip(&transforms).for_each(|(place, transform)| place.set_finite(transform));
+        } else {
+            for (index, transform) in transforms.iter().enumerate() {
+                if let Some(id) = self.id_at(index) {
+                    self.move_to(index, id, transform.finite());
+                }
             }
         }
+        self.lent = transforms;
     }
 
     /// Writes the transform of an instance.
