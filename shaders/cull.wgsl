@@ -168,7 +168,7 @@ fn gpuskin_lists_per_set() -> u32 {
 fn gpuskin_list_visible(
     thread: u32,
     number: u32,
-    view_lods: vec2<u32>,
+    view_lods: vec4<u32>,
     sets: vec2<u32>,
     most: GpuskinVisibility,
     known_slot: u32,
@@ -181,7 +181,7 @@ fn gpuskin_list_visible(
     if (thread == 0u) {
         atomicStore(&gpuskin_counts[gpuskin_max_lists], 0u);
     }
-    let any = any(view_lods != vec2<u32>(0u));
+    let any = any(view_lods != vec4<u32>(0u));
     var shared_pose = GpuskinSharedPose(0u, 0u, false);
     var slot_plus_one = known_slot;
     if (any && slot_plus_one == 0u) {

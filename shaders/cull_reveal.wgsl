@@ -10,7 +10,7 @@ fn gpuskin_reveal(
 ) {
     let index = gpuskin_thread_instance(group, groups, thread);
     let number = gpuskin_first_instance() + index;
-    var view_lods = vec2<u32>(0u);
+    var view_lods = vec4<u32>(0u);
     var known_slot = 0u;
     var most = GpuskinVisibility(0u, 0.0);
     if (index < gpuskin_parameters.instances) {

@@ -12,7 +12,7 @@ fn gpuskin_cull(
     let views = gpuskin_parameters.views;
     let marked = gpuskin_parameters.marks_at != 0u && index < gpuskin_parameters.instances;
     let at = gpuskin_parameters.marks_at + index;
-    var view_lods = vec2<u32>(0u);
+    var view_lods = vec4<u32>(0u);
     // The set of all views has the finest LOD of any view.
     var most = GpuskinVisibility(15u, 0.0);
     if (index < gpuskin_parameters.instances) {
@@ -32,7 +32,7 @@ fn gpuskin_cull(
     let drawn = (view_lods.x & 15u) != 0u;
     // A single view needs no set of all views.
     let sets = select(views, views + 1u, views > 1u);
-    if (sets > views && any(view_lods != vec2<u32>(0u))) {
+    if (sets > views && any(view_lods != vec4<u32>(0u))) {
         view_lods[views / 8u] |= most.lod_plus_one << (views % 8u * 4u);
     }
     let slot = gpuskin_list_visible(thread, number, view_lods, vec2<u32>(0u, sets), most, 0u, 0u);

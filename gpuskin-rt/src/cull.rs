@@ -20,7 +20,7 @@ pub use pyramid::{
 };
 
 /// Greatest number of views. With more views, nothing is culled.
-pub const MAX_VIEWS: usize = 15;
+pub const MAX_VIEWS: usize = 31;
 /// Greatest number of instance lists: one per view, one for all views together and one for the
 /// second pass of the main view, each per level of detail; and twice that number, because instances
 /// drawn from the pose cache have lists of their own.

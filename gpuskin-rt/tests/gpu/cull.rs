@@ -34,7 +34,8 @@ struct Scene {
     renderer: CrowdRenderer,
     crowd: Crowd<Dynamic>,
     sun: View,
-    records: Vec<InstanceRecord>,
+    /// Records of the instances that are not hidden.
+    shown: Vec<InstanceRecord>,
 }
 
 /// Instances around the origin, every third of them in a crossfade.
@@ -64,9 +65,9 @@ fn scene(gpu: &Gpu, test: &TestModel, culling: bool) -> Scene {
             id
         })
         .collect();
-    let records = ids.iter().map(|id| crowd.get(*id).unwrap()).collect();
+    let shown = (0..).zip(&ids).filter(|(i, _)| i % 7 != 0).map(|(_, id)| crowd.get(*id).unwrap()).collect();
     let sun = renderer.add_view();
-    Scene { renderer, crowd, sun, records }
+    Scene { renderer, crowd, sun, shown }
 }
 
 /// Cameras of the main view and of the sun.
@@ -118,24 +119,28 @@ pub fn culled_pictures_match_and_only_visible_instances_are_drawn() {
     }
 }
 
-/// Checks that each view draws the instances that the CPU reference sees.
-fn check_counts(test: &TestModel, whole: &Scene, culled: &[&Scene], cameras: &(Camera, Camera)) {
+/// Returns how many instances the CPU reference sees: least and greatest number, because sums in another order may
+/// differ at the edges of a view.
+fn seen(test: &TestModel, shown: &[InstanceRecord], camera: &Camera) -> core::ops::RangeInclusive<u64> {
     let bounds = cull::pack_bounds(&test.model.meta).unwrap();
     let now = Time::from_secs(NOW);
+    let [least, most] = [0.999, 1.001].map(|factor| {
+        let sees = |record: &&InstanceRecord| {
+            let (middle, edges) = cull::instance_box(&bounds, record, false, now).unwrap();
+            cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor))
+        };
+        shown.iter().filter(sees).count() as u64
+    });
+    least..=most
+}
+
+/// Checks that each view draws the instances that the CPU reference sees.
+fn check_counts(test: &TestModel, whole: &Scene, culled: &[&Scene], cameras: &(Camera, Camera)) {
     for (view, camera) in [(View::MAIN, &cameras.0), (whole.sun, &cameras.1)] {
-        // Sums in another order may differ at the edges of a view.
-        let [least, most] = [0.999, 1.001].map(|factor| {
-            let sees = |record: &&InstanceRecord| {
-                let (middle, edges) = cull::instance_box(&bounds, record, false, now).unwrap();
-                cull::in_view(&camera.view_proj, middle, edges.map(|edge| edge * factor))
-            };
-            // Hidden instances are not drawn.
-            let visible = whole.records.iter().enumerate().filter(|(i, _)| i % 7 != 0).map(|(_, record)| record);
-            visible.filter(sees).count() as u64
-        });
+        let expected = seen(test, &whole.shown, camera);
         for scene in culled {
             let drawn = scene.crowd.count_drawn(&scene.renderer, view).unwrap().total();
-            assert!((least..=most).contains(&drawn), "{drawn} drawn, expected {least} to {most}");
+            assert!(expected.contains(&drawn), "{drawn} drawn, expected {expected:?}");
             assert!(drawn < u64::from(COUNT) / 2, "{drawn}");
         }
         assert_eq!(whole.crowd.count_drawn(&whole.renderer, view).unwrap().total(), u64::from(COUNT));
@@ -226,6 +231,46 @@ pub fn empty_single_and_fully_culled_crowds_are_drawn() {
         assert!(main.covered() == 0 && sun.covered() > 20);
         scene.crowd.despawn(id).unwrap();
         assert_eq!(draw(&gpu, &mut scene, &(at, at)).map(|p| p.covered()), [0, 0]);
+    }
+}
+
+/// With as many views as there can be, each draws the instances that it sees: of one crowd, and of merged crowds.
+pub fn each_of_the_most_views_culls_for_itself() {
+    let test = test_model(Encoding::LocalPacked);
+    for (backend, merged) in BACKENDS.into_iter().flat_map(|backend| [(backend, false), (backend, true)]) {
+        let Some(gpu) = compute(backend) else { continue };
+        let mut scene = scene(&gpu, &test, true);
+        let other = merged.then(|| {
+            let crowd = Crowd::<Dynamic>::with_model(&mut scene.renderer, &test.model, Default::default()).unwrap();
+            let spawn = |i: u32| crowd.spawn(Instance::at([(i % 9) as f32 - 4.0, 0.0, (i / 9) as f32 - 4.0]));
+            let ids: Vec<_> = (0..81).map(spawn).collect();
+            let shown: Vec<_> = ids.iter().map(|id| crowd.get(*id).unwrap()).collect();
+            (crowd, shown)
+        });
+        let mut views = vec![View::MAIN, scene.sun];
+        views.extend((2..cull::MAX_VIEWS).map(|_| scene.renderer.add_view()));
+        let camera = |i: usize| {
+            let (sin, cos) = (i as f32 * 0.9).sin_cos();
+            Camera::perspective_look_at([sin, 2.0, cos], [sin * 9.0, cos, cos * 9.0], 0.7, 1.0, 0.1, 20.0 + i as f32)
+        };
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        scene.renderer.prepare(&gpu.queue, &mut encoder, &camera(0), NOW).unwrap();
+        for (i, view) in views.iter().enumerate().skip(1) {
+            scene.renderer.prepare_view(&gpu.queue, *view, &camera(i)).unwrap();
+        }
+        gpu.queue.submit([encoder.finish()]);
+        assert_eq!(scene.crowd.explain(&scene.renderer).culling, CullingState::On { views: cull::MAX_VIEWS });
+        let crowds = [Some((&scene.crowd, &scene.shown)), other.as_ref().map(|(crowd, shown)| (crowd, shown))];
+        for (crowd, shown) in crowds.into_iter().flatten() {
+            let mut different = std::collections::BTreeSet::new();
+            for (i, view) in views.iter().enumerate() {
+                let drawn = crowd.count_drawn(&scene.renderer, *view).unwrap().total();
+                let expected = seen(&test, shown, &camera(i));
+                assert!(expected.contains(&drawn), "view {i} on {}: {drawn}, expected {expected:?}", gpu.name);
+                different.insert(drawn);
+            }
+            assert!(different.len() > 5, "views see different numbers: {different:?}");
+        }
     }
 }
 

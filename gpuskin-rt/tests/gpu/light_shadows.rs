@@ -354,6 +354,8 @@ pub fn lights_beyond_the_tiles_have_no_shadow() {
             (6, vec![lamp, bulb], 2.0),
             (7, vec![lamp, bulb], 0.0),
             (7, vec![lamp, bulb, lamp], 1.0),
+            (30, vec![bulb; 5], 0.0),
+            (30, vec![bulb, bulb, bulb, bulb, bulb, lamp], 1.0),
         ] {
             let is = of(tiles, &lights) / lit;
             assert!((is - lit_by).abs() < 0.01, "{is} of {lit_by} with {tiles} tiles, {lights:?}, on {}", gpu.name);
@@ -439,11 +441,11 @@ pub fn unusable_light_shadow_descriptors_are_refused() {
     let sized = |tiles, size| features(tiles, size).light_shadows;
     for (features, reason) in [
         (LightingFeatures { lights: 0, ..usual.clone() }, "no lights"),
-        (LightingFeatures { light_shadows: sized(0, 512), ..usual.clone() }, "0 tiles; choose 1 to 14"),
-        (LightingFeatures { light_shadows: sized(15, 64), ..usual.clone() }, "15 tiles; choose 1 to 14"),
+        (LightingFeatures { light_shadows: sized(0, 512), ..usual.clone() }, "0 tiles; choose 1 to 30"),
+        (LightingFeatures { light_shadows: sized(31, 64), ..usual.clone() }, "31 tiles; choose 1 to 30"),
         (
-            LightingFeatures { shadows: sun(4), light_shadows: sized(11, 64), ..usual.clone() },
-            "11 tiles; choose 1 to 10",
+            LightingFeatures { shadows: sun(4), light_shadows: sized(27, 64), ..usual.clone() },
+            "27 tiles; choose 1 to 26",
         ),
         (LightingFeatures { light_shadows: sized(6, 63), ..usual.clone() }, "63 texels"),
         (LightingFeatures { light_shadows: sized(6, 1024), ..usual.clone() }, "3072 x 2048"),

@@ -95,6 +95,7 @@ fn main() -> std::process::ExitCode {
         test!(cull::cpu_culls_where_there_is_no_compute, GPU),
         test!(cull::cpu_culling_follows_changes, GPU),
         test!(cull::empty_single_and_fully_culled_crowds_are_drawn, COMPUTE),
+        test!(cull::each_of_the_most_views_culls_for_itself, COMPUTE),
         test!(cull::too_many_views_disable_culling, COMPUTE),
         test!(cull::models_without_bounds_are_not_culled, COMPUTE),
         test!(explain::explanation_names_encoding_views_and_buffers),
