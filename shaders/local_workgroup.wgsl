@@ -1,6 +1,6 @@
-// Node matrices of a workgroup in workgroup memory, which holds 336 of them within 16 KiB.
+// Node matrices of a workgroup in workgroup memory.
 
-var<workgroup> gpuskin_globals: array<mat3x4<f32>, 336>;
+var<workgroup> gpuskin_globals: array<mat3x4<f32>, gpuskin_workgroup_nodes>;
 
 // scratch is not used here.
 fn gpuskin_global(scratch: u32, node: u32) -> mat3x4<f32> {

@@ -9,9 +9,9 @@ use super::LocalTransform;
 use super::layout::{bone, clip, header, node, track};
 use crate::{LayerSet, bit_fields};
 
-/// Greatest number of nodes whose matrices fit the 16 KiB of workgroup memory that every device
-/// has.
-pub const WORKGROUP_NODES: usize = 336;
+/// Numbers of nodes for whose matrices a palette pass has workgroup memory, ascending. With less memory, a
+/// device evaluates more poses at the same time. The last one fits the 16 KiB that every device has.
+pub const WORKGROUP_NODES: [usize; 3] = [96, 192, 336];
 /// Workgroup memory for the pose blend of an instance, bytes.
 pub const POSE_BLEND_BYTES: u64 = 208;
 /// Compute entry point: one workgroup per instance, counted along x, then y; z 0 is the current
@@ -19,24 +19,32 @@ pub const POSE_BLEND_BYTES: u64 = 208;
 pub const ENTRY_POINT: &str = "gpuskin_write_palette";
 
 /// Memory for the node matrices while the hierarchy is composed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scratch {
-    /// Workgroup memory: at most [`WORKGROUP_NODES`].
-    Workgroup,
+    /// Workgroup memory for so many nodes, one of [`WORKGROUP_NODES`].
+    Workgroup(usize),
     /// The palette, behind the bones of each instance.
     Palette,
 }
 
 impl Scratch {
+    /// Number of different values.
+    pub const COUNT: usize = WORKGROUP_NODES.len() + 1;
+
     /// Returns the memory to use for `nodes` nodes.
-    pub const fn of(nodes: usize) -> Self {
-        if nodes <= WORKGROUP_NODES { Self::Workgroup } else { Self::Palette }
+    pub fn of(nodes: usize) -> Self {
+        WORKGROUP_NODES.into_iter().find(|most| nodes <= *most).map_or(Self::Palette, Self::Workgroup)
+    }
+
+    /// Returns the number of this value, from 0 to [`Self::COUNT`].
+    pub fn index(self) -> usize {
+        WORKGROUP_NODES.into_iter().take_while(|nodes| self != Self::Workgroup(*nodes)).count()
     }
 
     /// Returns the number of matrices per instance in the palette.
     pub const fn stride(self, bones: usize, nodes: usize) -> usize {
         match self {
-            Self::Workgroup => bones,
+            Self::Workgroup(_) => bones,
             Self::Palette => bones + nodes,
         }
     }
@@ -91,16 +99,19 @@ pub fn palette(scratch: Scratch) -> String {
 }
 
 /// Returns the WGSL of the palette pass of a batch. Group 0: [`PaletteUniform`], the words
-/// of all models, the playback records of the poses, the palette, and the table of crowds. `table`: WGSL of that table,
-/// [`batch_table`](crate::cull::batch_table).
-pub fn batch_palette(table: &str) -> String {
-    let bindings = [table, include_str!("../../shaders/local_batch.wgsl")];
-    text(Scratch::Workgroup, &bindings)
+/// of all models, the playback records of the poses, the palette, and the table of crowds. `scratch`: for the model with the most
+/// nodes, in workgroup memory. `table`: WGSL of that table, [`batch_table`](crate::cull::batch_table).
+pub fn batch_palette(scratch: Scratch, table: &str) -> String {
+    text(scratch, &[table, include_str!("../../shaders/local_batch.wgsl")])
 }
 
 fn text(scratch: Scratch, bindings: &[&str]) -> String {
+    let mut text = constants() + &bit_fields::wgsl();
     let scratch = match scratch {
-        Scratch::Workgroup => include_str!("../../shaders/local_workgroup.wgsl"),
+        Scratch::Workgroup(nodes) => {
+            let _ = writeln!(text, "const gpuskin_workgroup_nodes: u32 = {nodes}u;");
+            include_str!("../../shaders/local_workgroup.wgsl")
+        }
         Scratch::Palette => include_str!("../../shaders/local_storage.wgsl"),
     };
     let first = [
@@ -116,7 +127,6 @@ fn text(scratch: Scratch, bindings: &[&str]) -> String {
         scratch,
         include_str!("../../shaders/local_palette.wgsl"),
     ];
-    let mut text = constants() + &bit_fields::wgsl();
     for module in first.iter().chain(bindings).chain(&then) {
         text.push('\n');
         text.push_str(module);

@@ -17,6 +17,7 @@ use super::palettes::{Palettes, part};
 use super::pipelines::PassKind;
 use crate::batch::{BatchFrame, BatchedCrowd, LENGTHS_AT, LENGTHS_HEADER, MAX_BATCHED_INSTANCES};
 use crate::cull::{DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, expand_bounds};
+use crate::local::shader::Scratch;
 use crate::{Time, View};
 
 /// Crowds of different models whose passes are merged.
@@ -173,7 +174,9 @@ impl Batch {
         let words = copy_words((device, encoder), members, &mut crowds);
         let plan = DrawPlan::new((device, encoder), layouts, members, &crowds);
         let draws = [&of_set[..], &plan.of_set];
-        let contents = BatchContents { frame: &frame, sets, words, bounds: &bounds, draws, order: &plan.order };
+        let scratch = members.iter().map(|member| member.model.geometry.scratch()).max().unwrap_or(Scratch::of(0));
+        let contents =
+            BatchContents { frame: &frame, sets, words, scratch, bounds: &bounds, draws, order: &plan.order };
         let passes = BatchPasses::new(gpu, views, pipelines, &crowds, contents, &instances);
         let draws = BatchDraws::new(gpu, layouts, plan, members, (&crowds, frame), (&passes, &instances));
 

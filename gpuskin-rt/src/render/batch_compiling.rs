@@ -15,6 +15,7 @@ use super::gpu::guarded;
 use super::gpu_model::GpuModel;
 use super::layouts::Layouts;
 use super::pipelines::{PipelineCache, Pipelines};
+use crate::local::shader::Scratch;
 use crate::shader::{InstanceSource, Variant};
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -54,6 +55,8 @@ struct Work {
 #[derive(Debug)]
 struct ModelWork {
     model: Weak<GpuModel>,
+    /// Memory that its palette pass needs.
+    scratch: Scratch,
     /// Pipelines of each part in a batch.
     pipelines: Vec<Arc<Pipelines>>,
     /// Pipelines of each part in a crowd that is drawn by itself.
@@ -91,11 +94,10 @@ impl BatchCompiler {
         let known = self.jobs.iter().flat_map(|job| &job.work.models);
         // The job keeps the allocation of its model, so that no other model has this address.
         let mut known: HashSet<_> = known.map(|of| of.model.as_ptr()).collect();
-        let made = self.passes.made().is_some_and(BatchPipelines::are_compiled);
         let (done, models): (Vec<_>, Vec<_>) = new
             .filter(|crowd| known.insert(Arc::as_ptr(&crowd.model)))
             .map(|crowd| ModelWork::new(crowd, layouts, pipelines))
-            .partition(|of| made && of.is_done());
+            .partition(|of| of.is_done() && self.passes.made().is_some_and(|passes| passes.are_compiled(of.scratch)));
         done.iter().for_each(ModelWork::finish);
         if models.is_empty() {
             return result;
@@ -142,11 +144,14 @@ impl Work {
     /// Compiles all pipelines in this number of threads, of which this thread is one.
     fn run(&self, threads: usize) -> Result<(), Error> {
         let passes = self.passes.get();
-        let (cull, arguments, palette) = (|| _ = passes.cull(), || _ = passes.arguments(), || _ = passes.palette());
+        let (cull, arguments) = (|| _ = passes.cull(), || _ = passes.arguments());
+        let sizes: HashSet<_> = self.models.iter().map(|of| of.scratch).collect();
+        let palettes: Vec<_> = sizes.into_iter().map(|scratch| move || _ = passes.palette(scratch)).collect();
         let reveal = || self.pyramid.iter().for_each(|pyramid| _ = passes.reveal(pyramid));
         let parts = self.models.iter().flat_map(|of| of.pipelines.iter().zip(&of.single));
         let parts: Vec<_> = parts.map(|(pipelines, like)| || pipelines.compile_like(like)).collect();
-        let mut tasks: Vec<Task<'_>> = vec![&palette, &cull, &arguments, &reveal];
+        let mut tasks: Vec<Task<'_>> = palettes.iter().map(|palette| palette as Task<'_>).collect();
+        tasks.extend([&cull as Task<'_>, &arguments, &reveal]);
         tasks.extend(parts.iter().map(|part| part as Task<'_>));
         compile_all(&self.device, &tasks, threads)
     }
@@ -160,7 +165,7 @@ impl ModelWork {
         let of = |surface| pipelines.uncompiled(layouts, (variant, source), surface);
         let pipelines = model.surfaces.iter().copied().map(of).collect();
         let single = crowd.parts.iter().map(|part| part.pipelines.clone()).collect();
-        Self { model: Arc::downgrade(model), pipelines, single }
+        Self { model: Arc::downgrade(model), scratch: model.geometry.scratch(), pipelines, single }
     }
 
     fn is_done(&self) -> bool {

@@ -10,7 +10,7 @@ use super::layouts::{MATRIX_BYTES, PLAYBACK_BYTES, bind_group, storage, uniform}
 use crate::Time;
 use crate::batch::{BatchFrame, BatchedCrowd};
 use crate::cull::{self, CullScope, CullView, DRAWS_AT, GROUP_SIZE, MAX_VIEWS};
-use crate::local::shader::{self, PaletteUniform};
+use crate::local::shader::{self, PaletteUniform, Scratch};
 
 const LABEL: Option<&str> = Some("gpuskin batch");
 /// Storage buffers that the culling pass of a batch binds.
@@ -22,7 +22,9 @@ pub(crate) struct BatchPipelines {
     device: wgpu::Device,
     cull: BatchPipeline,
     arguments: BatchPipeline,
-    palette: BatchPipeline,
+    palette_layout: wgpu::BindGroupLayout,
+    /// Palette passes, by [`Scratch::index`].
+    palettes: [OnceLock<wgpu::ComputePipeline>; Scratch::COUNT],
     /// Second pass of occlusion culling: culling, and arguments.
     reveal: OnceLock<[wgpu::ComputePipeline; 2]>,
 }
@@ -46,7 +48,8 @@ impl BatchPipelines {
             device: device.clone(),
             cull: with(&[frame, read, views, read, write, write, read, read, read]),
             arguments: with(&[frame, read, write, write, write, write, read]),
-            palette: with(&[parameters, read, read, write, read]),
+            palette_layout: layout(device, LABEL, &[parameters, read, read, write, read]),
+            palettes: Default::default(),
             reveal: OnceLock::new(),
         }
     }
@@ -68,13 +71,18 @@ impl BatchPipelines {
         self.compiled(&self.arguments, || cull::arguments(CullScope::Batch), cull::ARGUMENTS_ENTRY_POINT)
     }
 
-    pub(crate) fn palette(&self) -> &wgpu::ComputePipeline {
-        self.compiled(&self.palette, || shader::batch_palette(&cull::batch_table()), shader::ENTRY_POINT)
+    /// Palette pass. `scratch`: in workgroup memory.
+    pub(crate) fn palette(&self, scratch: Scratch) -> &wgpu::ComputePipeline {
+        self.palettes[scratch.index()].get_or_init(|| {
+            let text = shader::batch_palette(scratch, &cull::batch_table());
+            pipeline(&self.device, LABEL, (&text, shader::ENTRY_POINT), &[&self.palette_layout])
+        })
     }
 
-    /// Whether all pipelines but those of the second pass are compiled.
-    pub(crate) fn are_compiled(&self) -> bool {
-        [&self.cull, &self.arguments, &self.palette].into_iter().all(|of| of.compiled.get().is_some())
+    /// Whether all pipelines but those of the second pass are compiled. `scratch`: of the palette pass.
+    pub(crate) fn are_compiled(&self, scratch: Scratch) -> bool {
+        let palette = self.palettes[scratch.index()].get();
+        [self.cull.compiled.get(), self.arguments.compiled.get(), palette].iter().all(Option::is_some)
     }
 
     /// Pipelines of the second pass. `pyramid`: bind group layout of the depth pyramid.
@@ -97,6 +105,8 @@ pub(crate) struct BatchContents<'a> {
     pub(crate) sets: u32,
     /// Animation of all models.
     pub(crate) words: wgpu::Buffer,
+    /// Memory for the node matrices of the model that has the most.
+    pub(crate) scratch: Scratch,
     /// Bounds of the clips of all crowds.
     pub(crate) bounds: &'a [u32],
     /// Arguments of the draws of a set: `[crowd][part][lod]`, and in drawing order.
@@ -109,6 +119,7 @@ pub(crate) struct BatchContents<'a> {
 #[derive(Debug)]
 pub(crate) struct BatchPasses {
     pipelines: Arc<LazyPipelines<BatchPipelines>>,
+    scratch: Scratch,
     frame: wgpu::Buffer,
     parameters: wgpu::Buffer,
     crowds: wgpu::Buffer,
@@ -145,7 +156,7 @@ impl BatchPasses {
             queue.write_buffer(&buffer, 0, bytes);
             buffer
         };
-        let BatchContents { frame, sets, words, bounds, draws: [of_set, ordered], order } = contents;
+        let BatchContents { frame, sets, words, scratch, bounds, draws: [of_set, ordered], order } = contents;
         let capacity: u64 = crowds.iter().map(|crowd| u64::from(crowd.culling.capacity)).sum();
         let of_crowd = |crowd: &BatchedCrowd| u64::from(crowd.culling.capacity) * u64::from(crowd.stride);
         let matrices: u64 = crowds.iter().map(of_crowd).sum();
@@ -186,11 +197,12 @@ impl BatchPasses {
         let cull = group(&made.cull.layout, &culling);
         let writes = [&frame, &table, &lists, &arguments, &parameters, &ordered_arguments, &order];
         let write = group(&made.arguments.layout, &writes);
-        let pose = group(&made.palette.layout, &[&parameters, &words, &visible, &palette, &table]);
+        let pose = group(&made.palette_layout, &[&parameters, &words, &visible, &palette, &table]);
         let max_groups = device.limits().max_compute_workgroups_per_dimension;
         let pipelines = pipelines.clone();
         Self {
             pipelines,
+            scratch,
             frame,
             parameters,
             crowds: table,
@@ -255,7 +267,7 @@ impl BatchPasses {
         pass.set_pipeline(pipelines[1]);
         pass.set_bind_group(0, &self.write, &[]);
         pass.dispatch_workgroups(frame.crowds, 1, 1);
-        pass.set_pipeline(self.pipelines.get().palette());
+        pass.set_pipeline(self.pipelines.get().palette(self.scratch));
         pass.set_bind_group(0, &self.pose, &[]);
         pass.dispatch_workgroups_indirect(&self.arguments, 0);
     }

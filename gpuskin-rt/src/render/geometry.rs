@@ -16,6 +16,7 @@ use super::palette::{PalettePipelines, PoseEvaluator};
 use super::payload::{load, slice};
 use super::pose_pass::PLACES_BYTES;
 use super::words_texture::words_texture;
+use crate::local::shader::Scratch;
 use crate::shader::{
     ANIMATION_BINDING, CLIPS_ACROSS, CLIPS_BINDING, FIELD_BINDING, LIST_BINDING, MODEL_BINDING, MODEL_BYTES,
     MORPHS_BINDING, ModelUniform, PLACES_BINDING, PLAYBACKS_BINDING, POSES_BINDING, PREVIOUS_BINDING, UNIFORM_CLIPS,
@@ -170,6 +171,11 @@ impl Geometry {
             morphs,
             fill,
         })
+    }
+
+    /// Memory for node matrices that the pose pass of the model needs.
+    pub(crate) fn scratch(&self) -> Scratch {
+        self.poses().map_or(Scratch::of(0), |poses| poses.scratch())
     }
 
     /// Pose pass of the model; `None` if it has an animation texture.

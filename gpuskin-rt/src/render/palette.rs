@@ -35,7 +35,7 @@ pub(crate) fn computes(limits: &wgpu::Limits, meta: &Metadata) -> Result<(), Err
     at_most(GROUP_SIZE.into(), threads.into(), NO_COMPUTE, what("threads per workgroup"))?;
     let memory = limits.max_compute_workgroup_storage_size.into();
     at_most(
-        shader::WORKGROUP_NODES as u64 * MATRIX_BYTES + shader::POSE_BLEND_BYTES,
+        shader::WORKGROUP_NODES[shader::WORKGROUP_NODES.len() - 1] as u64 * MATRIX_BYTES + shader::POSE_BLEND_BYTES,
         memory,
         NO_COMPUTE,
         what("bytes of workgroup memory"),
@@ -49,7 +49,7 @@ const LABEL: Option<&str> = Some("gpuskin palette");
 #[derive(Debug)]
 pub(crate) struct PalettePipelines {
     layout: wgpu::BindGroupLayout,
-    pipelines: [OnceLock<wgpu::ComputePipeline>; 2],
+    pipelines: [OnceLock<wgpu::ComputePipeline>; Scratch::COUNT],
     pub(crate) morphs: MorphPipelines,
 }
 
@@ -63,7 +63,7 @@ impl PalettePipelines {
 
     fn get(&self, device: &wgpu::Device, scratch: Scratch) -> &wgpu::ComputePipeline {
         let made = || compute::pipeline(device, LABEL, (&shader::palette(scratch), ENTRY_POINT), &[&self.layout]);
-        self.pipelines[scratch as usize].get_or_init(made)
+        self.pipelines[scratch.index()].get_or_init(made)
     }
 }
 
@@ -184,9 +184,14 @@ impl PoseEvaluator {
         &self.words
     }
 
+    /// Memory for node matrices.
+    pub(crate) fn scratch(&self) -> Scratch {
+        Scratch::of(self.nodes as usize)
+    }
+
     /// Whether the hierarchy is composed in workgroup memory.
     pub(crate) fn in_workgroup(&self) -> bool {
-        Scratch::of(self.nodes as usize) == Scratch::Workgroup
+        self.scratch() != Scratch::Palette
     }
 
     /// Matrices per instance in a palette.

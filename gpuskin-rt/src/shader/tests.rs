@@ -45,12 +45,12 @@ fn all() -> impl Iterator<Item = (String, String)> {
             )
         }))
         .chain([false, true].map(|tangents| (format!("morph pass, tangents {tangents}"), morph_pass(tangents))))
-        .chain([Scratch::Workgroup, Scratch::Palette].map(|s| (format!("palette in {s:?}"), local::palette(s))))
+        .chain([1, 100, 200, 400].map(Scratch::of).map(|s| (format!("palette in {s:?}"), local::palette(s))))
         .chain(SCOPES.into_iter().flat_map(|scope| {
             [("cull", cull::cull(scope)), ("reveal", cull::reveal(scope)), ("arguments", cull::arguments(scope))]
                 .map(|(name, text)| (format!("{name} of {scope:?}"), text))
         }))
-        .chain([("palette of a batch".into(), local::batch_palette(&cull::batch_table()))])
+        .chain([("palette of a batch".into(), local::batch_palette(Scratch::of(1), &cull::batch_table()))])
         .chain(befores().map(|before| (format!("pyramid of {before:?}"), cull::pyramid(before))))
         .chain(
             Variant::all()

@@ -198,7 +198,7 @@ pub fn palettes_match_cpu_reference() {
     let loading = BACKENDS.into_iter().filter_map(compute_eight).map(|gpu| (gpu, &eight_influences[..]));
     for (gpu, packings) in devices.chain(loading) {
         // Hierarchies that fit workgroup memory, and larger ones.
-        for (seed, bones) in (0..).zip([1, 40, 200, 252, 253, 1024]) {
+        for (seed, bones) in (0..).zip([1, 40, 72, 73, 144, 145, 252, 253, 1024]) {
             for &packing in packings {
                 let format = VertexFormat { packing, tangent: seed % 2 == 0, color: false };
                 let test = model(seed, Encoding::LocalPacked, format, bones, false, false);

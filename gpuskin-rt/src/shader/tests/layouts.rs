@@ -80,7 +80,7 @@ fn wgsl_structures_match_rust_layout() {
 
     let clip = same_layout!(&module, "GpuskinClip", ClipRecord, [first_frame, intervals, stored, held]);
     assert_eq!(clip, (4, size_of::<ClipRecord>()));
-    let (palette, _) = parse(&local::palette(Scratch::Workgroup));
+    let (palette, _) = parse(&local::palette(Scratch::of(1)));
     let parameters = same_layout!(
         &palette,
         "GpuskinPaletteParameters",
@@ -137,7 +137,7 @@ fn wgsl_structures_match_rust_layout() {
     for text in [
         cull::cull(cull::CullScope::Batch),
         cull::arguments(cull::CullScope::Batch),
-        local::batch_palette(&cull::batch_table()),
+        local::batch_palette(Scratch::of(1), &cull::batch_table()),
     ] {
         let (module, _) = parse(&text);
         let crowd = same_layout!(
