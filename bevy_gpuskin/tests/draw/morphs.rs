@@ -2,9 +2,9 @@
 
 use bevy::prelude::*;
 use bevy_gpuskin::gpuskin_rt::Instance;
-use bevy_gpuskin::{Character, CharacterPlugin};
-use bevy_gpuskin_sample_models::clips;
+use bevy_gpuskin::{Character, CharacterPlugin, LiveBones};
 use bevy_gpuskin_sample_models::models::{JELLY, Jelly};
+use bevy_gpuskin_sample_models::{clips, morphs};
 
 use crate::common::{self, control};
 use crate::{assert_equal, of, scene_of};
@@ -40,4 +40,41 @@ fn morph_targets_are_drawn_as_morphed_meshes_are() {
     common::save("jellies-control.png", &control);
     assert!(common::different(&control, &at_start) > 5000, "the targets do not show in the control");
     assert_equal(&drawn, &control, &empty);
+}
+
+/// The clip has no rotation at its start and in its middle: its weights alone differ there.
+#[test]
+fn weights_of_the_game_replace_those_of_the_clip() {
+    let (mut app, image) = scene_of(CharacterPlugin::<Jelly>::default());
+    let at = |app: &mut App, phase: f32| {
+        app.world_mut().spawn((Character::playing(clips::JELLY_WOBBLE).phase(phase).speed(0.0), place(1))).id()
+    };
+    let jelly = at(&mut app, 0.0);
+    common::settle(&mut app);
+    let round = common::read(&mut app, &image);
+    app.world_mut().despawn(jelly);
+    let jelly = at(&mut app, 0.5);
+    common::settle(&mut app);
+    let squashed = common::read(&mut app, &image);
+    assert!(common::different(&round, &squashed) > 1000);
+
+    // Weights of clips are rounded.
+    let is_like = |a: &[_], b: &[_]| common::different(a, b) <= 20;
+    let insert = |app: &mut App, live: LiveBones<Jelly>| {
+        app.world_mut().entity_mut(jelly).insert(live.fading(0.0));
+        app.update();
+        common::read(app, &image)
+    };
+    let live = insert(&mut app, LiveBones::morphs([]));
+    common::save("jelly-live.png", &live);
+    assert!(is_like(&live, &round), "targets that are not listed have a weight");
+    app.world_mut().get_mut::<LiveBones<Jelly>>(jelly).unwrap().set_morphs([(morphs::JELLY_SQUASH, 1.0)]);
+    app.update();
+    assert!(is_like(&common::read(&mut app, &image), &squashed), "the weight has not changed");
+    // Entities of bones beside the weights: here none.
+    let bulged = insert(&mut app, LiveBones::bodies([]).with_morphs([(morphs::JELLY_BULGE, 1.0)]));
+    assert!(common::different(&bulged, &squashed) > 500 && common::different(&bulged, &round) > 500);
+    app.world_mut().entity_mut(jelly).remove::<LiveBones<Jelly>>();
+    app.update();
+    assert!(is_like(&common::read(&mut app, &image), &squashed), "the clip has not returned");
 }
