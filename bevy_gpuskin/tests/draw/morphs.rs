@@ -68,12 +68,15 @@ fn weights_of_the_game_replace_those_of_the_clip() {
     let live = insert(&mut app, LiveBones::morphs([]));
     common::save("jelly-live.png", &live);
     assert!(is_like(&live, &round), "targets that are not listed have a weight");
-    app.world_mut().get_mut::<LiveBones<Jelly>>(jelly).unwrap().set_morphs([(morphs::JELLY_SQUASH, 1.0)]);
-    app.update();
-    assert!(is_like(&common::read(&mut app, &image), &squashed), "the weight has not changed");
     // Entities of bones beside the weights: here none.
     let bulged = insert(&mut app, LiveBones::bodies([]).with_morphs([(morphs::JELLY_BULGE, 1.0)]));
     assert!(common::different(&bulged, &squashed) > 500 && common::different(&bulged, &round) > 500);
+    for (weight, expected) in [(1.0, &squashed), (0.0, &round)] {
+        let mut live = app.world_mut().get_mut::<LiveBones<Jelly>>(jelly).unwrap();
+        live.set_morphs([(morphs::JELLY_SQUASH, weight)]);
+        app.update();
+        assert!(is_like(&common::read(&mut app, &image), expected), "the weight is not {weight}");
+    }
     app.world_mut().entity_mut(jelly).remove::<LiveBones<Jelly>>();
     app.update();
     assert!(is_like(&common::read(&mut app, &image), &squashed), "the clip has not returned");
