@@ -181,7 +181,7 @@ struct Prop {
     drawn: &'static Model,
 }
 
-/// Loads a bake and draws its model, and later ones in its place. So are the models of attachments that the bake has.
+/// Loads a bake and draws its model, and later ones in its place; models of attachments, too, if the bake has them.
 pub(crate) fn build<M: BakedModel>(
     app: &mut App,
     path: &AssetPath<'static>,
