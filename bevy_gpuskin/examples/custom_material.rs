@@ -1,5 +1,5 @@
 //! A WGSL function of the game on top of Bevy's PBR: soldiers of flesh, in snow, of bronze, and a hologram. Each chooses by a word of
-//! its own.
+//! its own. The space bar gives each soldier the next surface.
 //!
 //! ```text
 //! cargo run --release --example custom_material --features window

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use bevy::asset::io::Reader;
 use bevy::asset::{AssetLoader, AssetPath, LoadContext};
-use bevy::platform::collections::HashMap;
+use bevy::platform::collections::{HashMap, HashSet};
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{IoTaskPool, Task, block_on, poll_once};
-use gpuskin_rt::{BakedModel, Model};
+use gpuskin_rt::{Attachment, BakedModel, Model};
 
 use crate::CharacterSystems;
 use crate::bake::Bake;
@@ -163,15 +163,30 @@ fn stamp(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The asset whose bake a model takes.
+/// The assets whose bakes a model and its attachments take.
 #[derive(Resource)]
 struct Source<M: 'static> {
     handle: Handle<CharacterModel>,
+    /// The whole bake, which has the models of attachments; `None` without attachments.
+    bake: Option<Handle<CharacterBake>>,
+    props: Vec<Prop>,
     program: core::marker::PhantomData<fn() -> M>,
 }
 
-/// Loads a bake and draws its model, and later ones in its place.
-pub(crate) fn build<M: BakedModel>(app: &mut App, path: &AssetPath<'static>) {
+/// Model of an attachment.
+struct Prop {
+    /// Name of the model in the program: label of its asset.
+    name: &'static str,
+    /// The bake that is drawn.
+    drawn: &'static Model,
+}
+
+/// Loads a bake and draws its model, and later ones in its place; models of attachments, too, if the bake has them.
+pub(crate) fn build<M: BakedModel>(
+    app: &mut App,
+    path: &AssetPath<'static>,
+    attachments: &[(&'static Model, Attachment<M>)],
+) {
     let Some(server) = app.world().get_resource::<AssetServer>().cloned() else {
         error!("{}: no bake is loaded from {path}; add AssetPlugin before CharacterPlugin", type_name::<M>());
         return;
@@ -179,8 +194,12 @@ pub(crate) fn build<M: BakedModel>(app: &mut App, path: &AssetPath<'static>) {
     if !app.is_plugin_added::<BakeAssets>() {
         app.add_plugins(BakeAssets);
     }
-    let path = path.clone().with_label(M::MODEL.meta.name().to_owned());
-    app.insert_resource(Source::<M> { handle: server.load(path), program: core::marker::PhantomData });
+    app.insert_resource(Source::<M> {
+        handle: server.load(path.clone().with_label(M::MODEL.meta.name().to_owned())),
+        bake: (!attachments.is_empty()).then(|| server.load(path.clone())),
+        props: attachments.iter().map(|(prop, _)| Prop { name: prop.meta.name(), drawn: prop }).collect(),
+        program: core::marker::PhantomData,
+    });
     app.add_systems(PreUpdate, reload::<M>.before(CharacterSystems::Events));
 }
 
@@ -194,39 +213,67 @@ impl Plugin for BakeAssets {
     }
 }
 
-/// Replaces the bake of a model by one that was loaded.
+/// Replaces the bakes of a model and of its attachments by those that were loaded.
 fn reload<M: BakedModel>(
     mut events: MessageReader<AssetEvent<CharacterModel>>,
-    source: Res<Source<M>>,
+    mut source: ResMut<Source<M>>,
     assets: Res<Assets<CharacterModel>>,
+    bakes: Res<Assets<CharacterBake>>,
     mut bake: ResMut<Bake<M>>,
     mut outbox: ResMut<Outbox<M>>,
     mut characters: Query<&mut Character<M>>,
 ) {
-    let id = source.handle.id();
-    let is_new = |event: &AssetEvent<_>| match event {
-        AssetEvent::Added { id: new } | AssetEvent::Modified { id: new } => *new == id,
-        _ => false,
-    };
-    if events.read().filter(|event| is_new(event)).count() == 0 {
+    let new = events.read().filter_map(|event| match event {
+        AssetEvent::Added { id } | AssetEvent::Modified { id } => Some(*id),
+        _ => None,
+    });
+    let new: HashSet<_> = new.collect();
+    if new.is_empty() {
         return;
     }
-    let Some(CharacterModel { model, .. }) = assets.get(id) else { return };
-    if model.meta.content_hash == bake.meta().content_hash {
-        return;
+    let Source { handle, bake: whole, props, .. } = &mut *source;
+    if new.contains(&handle.id())
+        && let Some(CharacterModel { model, .. }) = assets.get(handle.id())
+        && model.meta.content_hash != bake.meta().content_hash
+    {
+        match model.meta.check_constants(&M::MODEL.meta) {
+            Ok(()) => {
+                let model = leak(model);
+                bake.replace(model);
+                outbox.current.model = Some(model);
+            }
+            Err(reason) => {
+                let name = M::MODEL.meta.name();
+                error!("the new bake of the model {name} is not drawn: its {reason}; build the program again");
+            }
+        }
     }
-    if let Err(reason) = model.meta.check_constants(&M::MODEL.meta) {
-        let name = M::MODEL.meta.name();
-        error!("the new bake of the model {name} is not drawn: its {reason}; build the program again");
-        return;
+    let models = whole.as_ref().and_then(|whole| bakes.get(whole)).map_or(&[][..], CharacterBake::models);
+    for i in 0..props.len() {
+        let (earlier, [Prop { name, drawn }, ..]) = props.split_at_mut(i) else { continue };
+        let is_it = |handle: &&Handle<_>| handle.path().and_then(AssetPath::label) == Some(*name);
+        let Some(CharacterModel { model, .. }) = models.iter().find(is_it).and_then(|handle| assets.get(handle)) else {
+            continue;
+        };
+        let hash = &model.meta.content_hash;
+        if drawn.meta.content_hash != *hash {
+            // Two attachments may have one model.
+            let same = earlier.iter().find(|prop| prop.drawn.meta.content_hash == *hash);
+            *drawn = same.map_or_else(|| leak(model), |prop| prop.drawn);
+            outbox.current.props.push((i, drawn));
+        }
     }
-    // Sockets and casters of rays borrow from the model. It is the bytes of the asset, not a copy.
-    let model: &'static Model = Box::leak(Box::new(model.clone()));
-    bake.replace(model);
-    outbox.current.model = Some(model);
-    for mut character in &mut characters {
-        character.take_bake();
+    if outbox.current.reloads() {
+        for mut character in &mut characters {
+            character.take_bake();
+        }
     }
+}
+
+/// Keeps a model until the program ends: sockets, casters of rays and the renderer borrow from it. It is the bytes of the asset,
+/// not a copy.
+fn leak(model: &Arc<Model>) -> &'static Model {
+    Box::leak(Box::new(Model::clone(model)))
 }
 
 /// Time between two checks.

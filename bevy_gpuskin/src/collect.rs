@@ -55,7 +55,7 @@ pub(crate) fn collect<M: BakedModel>(
 ) {
     let outbox = outbox.bypass_change_detection();
     let (meta, now) = (bake.meta(), Timestamp::from_secs(time.elapsed_secs_f64()));
-    let reloaded = outbox.current.model.is_some();
+    let reloaded = outbox.current.reloads();
     if let Some(queues) = &mut queues {
         outbox.current.despawned.iter().for_each(|slot| queues.stop(meta, *slot, now));
     }

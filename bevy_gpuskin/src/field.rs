@@ -15,7 +15,7 @@ use crate::outbox::{FieldChange, Group, GroupComponents, Outbox};
 /// field, in the finest level of detail, or nothing of it: use several that continue each other.
 ///
 /// The model needs an animation texture: bake it for `devices = ["webgl2"]`, too, or in any encoding but `local-packed`. Of another
-/// model, an error is logged. After a hot reload, fields keep the bake of the program.
+/// model, an error is logged. A hot reload to such a bake keeps the field of the earlier one.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -80,11 +80,13 @@ pub(crate) fn collect_fields<M: BakedModel>(
     mut fields: Query<(Entity, &mut CharacterField<M>, &InheritedVisibility, GroupComponents)>,
 ) {
     let outbox = outbox.bypass_change_detection();
+    // A later bake replaces all fields, and may draw some that the earlier one could not.
+    let is_reloaded = outbox.current.model.is_some();
     for (entity, mut field, visibility, components) in &mut fields {
         let is_changed = field.is_changed();
         let field = field.bypass_change_detection();
         let drawn_as = (Group::of(components), visibility.get());
-        if !is_changed && field.drawn_as.as_ref() == Some(&drawn_as) {
+        if !is_changed && !is_reloaded && field.drawn_as.as_ref() == Some(&drawn_as) {
             continue;
         }
         let (group, visible) = drawn_as.clone();

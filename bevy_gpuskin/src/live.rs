@@ -1,17 +1,18 @@
-//! Live bones: entities whose transforms the bones of a character take.
+//! Live bones: entities whose transforms the bones of a character take, and weights of morph targets.
 
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::math::{Affine3A, Mat4};
 use bevy::prelude::*;
-use gpuskin_rt::{BakedModel, Bone, BoneInfo, Metadata, Time as Timestamp};
+use gpuskin_rt::{BakedModel, Bone, BoneInfo, Metadata, Morph, Time as Timestamp};
 
 use crate::bake::Bake;
 use crate::character::{Character, State};
 use crate::collect::instance_transform;
 use crate::outbox::Outbox;
 
-/// Poses a [`Character`] by entities: bodies of a ragdoll, or the joints of a skeleton that Bevy or the game animates.
+/// Poses a [`Character`] by entities: bodies of a ragdoll, or the joints of a skeleton that Bevy or the game animates. Also sets weights
+/// of morph targets: a face that the game animates.
 ///
 /// Each bone that is listed is where its entity is, as its [`GlobalTransform`] after Bevy has propagated transforms. A bone that is
 /// not listed keeps its place relative to the nearest of its ancestors that is: list the bones that move. Bones without such an
@@ -47,10 +48,28 @@ use crate::outbox::Outbox;
 ///     commands.entity(soldier).remove::<LiveBones<Soldier>>();
 /// }
 /// ```
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_gpuskin::LiveBones;
+/// use bevy_gpuskin_sample_models::{models::Jelly, morphs};
+///
+/// fn start(jelly: Entity, mut commands: Commands) {
+///     commands.entity(jelly).insert(LiveBones::<Jelly>::morphs([(morphs::JELLY_SQUASH, 0.0)]));
+/// }
+///
+/// fn breathe(mut jellies: Query<&mut LiveBones<Jelly>>, time: Res<Time>) {
+///     for mut jelly in &mut jellies {
+///         jelly.set_morphs([(morphs::JELLY_SQUASH, 0.5 + 0.5 * time.elapsed_secs().sin())]);
+///     }
+/// }
+/// ```
 #[derive(Component, Debug)]
 #[component(on_discard = Self::on_discard)]
 pub struct LiveBones<M: BakedModel> {
     bones: Vec<(Bone<M>, Entity)>,
+    /// Weights of morph targets; `None`: those of the clip.
+    morphs: Option<Vec<(Morph<M>, f32)>>,
     /// Seconds.
     fade: f32,
     scale: EntityScale,
@@ -83,9 +102,28 @@ impl<M: BakedModel> LiveBones<M> {
         Self::new(bones, EntityScale::OfRig)
     }
 
+    /// Makes live bones of weights of morph targets alone, over those of the clip and its layers. Targets that are not listed get the
+    /// weight 0. All bones play the clip.
+    pub fn morphs(weights: impl IntoIterator<Item = (Morph<M>, f32)>) -> Self {
+        Self::bodies([]).with_morphs(weights)
+    }
+
     fn new(bones: impl IntoIterator<Item = (Bone<M>, Entity)>, scale: EntityScale) -> Self {
         let bones = bones.into_iter().collect();
-        Self { bones, fade: 0.2, scale, sources: Vec::new(), pose: Vec::new() }
+        Self { bones, morphs: None, fade: 0.2, scale, sources: Vec::new(), pose: Vec::new() }
+    }
+
+    /// Sets weights of morph targets, as [`Self::morphs`] does, beside bones that follow entities.
+    pub fn with_morphs(mut self, weights: impl IntoIterator<Item = (Morph<M>, f32)>) -> Self {
+        self.set_morphs(weights);
+        self
+    }
+
+    /// Replaces the weights of morph targets, from this frame on. Targets that are not listed get the weight 0.
+    pub fn set_morphs(&mut self, weights: impl IntoIterator<Item = (Morph<M>, f32)>) {
+        let morphs = self.morphs.get_or_insert_default();
+        morphs.clear();
+        morphs.extend(weights);
     }
 
     /// Sets the time over which the pose fades in, and out when the component is removed. Seconds.
@@ -130,6 +168,11 @@ impl<M: BakedModel> LiveBones<M> {
         };
         pose.clear();
         pose.extend(self.sources.iter().map(of_bone));
+        if let Some(morphs) = &self.morphs
+            && let Err(error) = meta.write_morphs(morphs, pose)
+        {
+            warn_once!("weights of morph targets of the model {} have no effect: {error}", meta.name);
+        }
     }
 
     fn make_sources(&self, meta: &Metadata) -> Vec<Option<(usize, Affine3A)>> {

@@ -114,6 +114,8 @@ pub(crate) struct Batch<M> {
     pub(crate) time: f64,
     /// Later bake that replaces the model.
     pub(crate) model: Option<&'static Model>,
+    /// Later bakes that replace the models of attachments, by the number of the attachment in the plugin.
+    pub(crate) props: Vec<(usize, &'static Model)>,
     /// New groups.
     pub(crate) groups: Vec<Group>,
     /// Before the spawns, which may use the slots again.
@@ -141,6 +143,7 @@ impl<M> Default for Batch<M> {
         Self {
             time: 0.0,
             model: None,
+            props: Vec::new(),
             groups: Vec::new(),
             despawned: Vec::new(),
             spawned: Vec::new(),
@@ -158,11 +161,16 @@ impl<M> Default for Batch<M> {
 }
 
 impl<M> Batch<M> {
+    /// Whether a later bake replaces the crowds.
+    pub(crate) fn reloads(&self) -> bool {
+        self.model.is_some() || !self.props.is_empty()
+    }
+
     fn is_empty(&self) -> bool {
         let Self { time: _, groups: _, despawned, spawned, regrouped, moved, transforms: _, shown, commands, .. } =
             self;
-        let Self { model, live, live_poses: _, crowds, fields, .. } = self;
-        model.is_none()
+        let Self { model: _, props: _, live, live_poses: _, crowds, fields, .. } = self;
+        !self.reloads()
             && despawned.is_empty()
             && spawned.is_empty()
             && regrouped.is_empty()

@@ -214,10 +214,11 @@ impl<M> CharacterPlugin<M> {
     /// it, as `gpuskin bake --out assets/baked` writes them. Until the asset is loaded, the bake of the program is drawn.
     ///
     /// With Bevy's feature `file_watcher`, each later bake replaces the model. Characters play on by the names of their clips; sockets,
-    /// events and picking follow the new bake. A clip keeps its speed in cycles per second until it is played again. The constants of the
-    /// program stay valid: a bake that lacks their clips, bones, events or parts, or has them in another order, is refused. A bake that is
-    /// refused or cannot be loaded is logged, and the earlier one stays. Attachments keep the bake of the program. Each reload keeps
-    /// the memory of the earlier bake until the program ends.
+    /// events, picking and fields follow the new bake. Attachments follow if the bake has models of their names. A clip keeps its speed
+    /// in cycles per second until it is played again. The constants of the program stay valid: a bake that lacks their clips, bones,
+    /// events or parts, or has them in another order, is refused. A bake that is refused or cannot be loaded is logged, and the earlier
+    /// one stays. Each reload keeps the memory of the earlier bake until the program ends, and a plugin with attachments that of all
+    /// models of the loaded bake.
     ///
     /// ```no_run
     /// use bevy::prelude::*;
@@ -279,7 +280,7 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         }
         #[cfg(feature = "assets")]
         if let Some(path) = &self.asset {
-            crate::assets::build::<M>(app, path);
+            crate::assets::build::<M>(app, path, &self.attachments);
         }
         #[cfg(feature = "picking")]
         if self.picking {

@@ -1,7 +1,7 @@
 //! Ten thousand soldiers under a sun with four shadow cascades.
 //!
 //! ```text
-//! cargo run --release --example many_soldiers --features window
+//! cargo run --release --example many_soldiers --features window -- [--count N] [--move] [--scene NAME]
 //! cargo run --release --example many_soldiers -- --headless out.png
 //! cargo run --release --example many_soldiers --features peers -- --bench [--count N] [--frames N] [--move] [--no-taa] [--passes]
 //! ```

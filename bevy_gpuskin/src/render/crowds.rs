@@ -304,15 +304,30 @@ impl CharacterRenderer {
         &mut self,
         gpu: Gpu<'_>,
         descriptor: FieldDescriptor<M>,
-        surface: Option<SurfaceCode>,
+        looks: &Looks<M>,
         (group, owner): (Group, Entity),
         visible: bool,
     ) -> Result<(), Error> {
-        let field = Field::<M>::new(&mut self.renderer, descriptor)?;
-        let mesh = self.mesh(gpu, M::MODEL, field.variant(), None, surface)?;
-        let meshes = vec![DrawnMesh { is_field: true, ..mesh }];
-        self.crowds.push(DrawnCrowd { crowd: Box::new(field), meshes, surface, group, visible, owner: Some(owner) });
+        let (field, meshes) = self.build_field(gpu, descriptor, looks)?;
+        let (crowd, surface) = (Box::new(field), looks.surface);
+        self.crowds.push(DrawnCrowd { crowd, meshes, surface, group, visible, owner: Some(owner) });
         Ok(())
+    }
+
+    /// Makes a field without drawing it.
+    pub(super) fn build_field<M: BakedModel>(
+        &mut self,
+        gpu: Gpu<'_>,
+        descriptor: FieldDescriptor<M>,
+        looks: &Looks<M>,
+    ) -> Result<(Field<M>, Vec<DrawnMesh>), Error> {
+        let Looks { model, props: _, surface } = looks;
+        let field = match core::ptr::eq(*model, M::MODEL) {
+            true => Field::<M>::new(&mut self.renderer, descriptor)?,
+            false => Field::<M>::reloaded(&mut self.renderer, model, descriptor)?,
+        };
+        let mesh = self.mesh(gpu, model, field.variant(), None, *surface)?;
+        Ok((field, vec![DrawnMesh { is_field: true, ..mesh }]))
     }
 
     fn mesh(

@@ -87,11 +87,12 @@ fn log<M: BakedModel, T>(result: Result<T, impl Into<Error>>) {
 
 impl<M: BakedModel> Inbox<M> {
     fn apply(&mut self, renderer: &mut CharacterRenderer, gpu: Gpu<'_>, batch: Batch<M>) {
+        let reloads = batch.reloads();
         let Batch { groups, despawned, spawned, regrouped, moved, transforms, shown, commands, .. } = batch;
-        let Batch { time: _, model, live, live_poses, crowds, fields, .. } = batch;
+        let Batch { time: _, model, props, live, live_poses, crowds, fields, .. } = batch;
         self.crowds.extend(groups.into_iter().map(|group| (group, None)));
-        if let Some(model) = model {
-            log::<M, _>(self.reload(renderer, gpu, model));
+        if reloads {
+            log::<M, _>(self.reload(renderer, gpu, model, props));
         }
         for slot in despawned {
             if let Some((group, id)) = self.instances.get_mut(slot as usize).and_then(Option::take)
@@ -127,8 +128,8 @@ impl<M: BakedModel> Inbox<M> {
         for (entity, change) in crowds {
             log::<M, _>(self.change(renderer, gpu, entity, change));
         }
-        for (entity, change) in fields {
-            log::<M, _>(self.change_field(renderer, gpu, entity, change));
+        for change in fields {
+            log::<M, _>(self.change_field(renderer, gpu, change, model.is_some()));
         }
     }
 
@@ -252,13 +253,13 @@ impl<M: BakedModel> Inbox<M> {
         Ok(())
     }
 
-    /// Applies the changes of a field.
+    /// Applies the changes of a field. `is_reloaded`: whether the batch has a later bake of the model.
     fn change_field(
-        &mut self,
+        &self,
         renderer: &mut CharacterRenderer,
         gpu: Gpu<'_>,
-        entity: Entity,
-        change: FieldChange<M>,
+        (entity, change): (Entity, FieldChange<M>),
+        is_reloaded: bool,
     ) -> Result<(), Error> {
         let is_it = |drawn: &DrawnCrowd| drawn.owner == Some(entity) && drawn.crowd.as_any().is::<Field<M>>();
         let FieldChange::Changed { group, visible, descriptor } = change else {
@@ -266,12 +267,15 @@ impl<M: BakedModel> Inbox<M> {
             return Ok(());
         };
         let Some(drawn) = renderer.crowds.iter_mut().find(|drawn| is_it(drawn)) else {
-            return renderer.make_field::<M>(gpu, *descriptor, self.looks.surface, (group, entity), visible);
+            return renderer.make_field(gpu, *descriptor, &self.looks, (group, entity), visible);
         };
         drawn.draw_as(group, visible);
-        match drawn.crowd.as_any().downcast_ref::<Field<M>>() {
-            Some(field) => field.set(&descriptor),
-            None => Ok(()),
+        if let Some(field) = drawn.crowd.as_any().downcast_ref::<Field<M>>() {
+            field.set(&descriptor)?;
+        }
+        match is_reloaded {
+            true => self.reload_field(renderer, gpu, entity, *descriptor),
+            false => Ok(()),
         }
     }
 }

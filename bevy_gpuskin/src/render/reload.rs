@@ -1,11 +1,11 @@
-//! Replaces the crowds of a model by those of a later bake.
+//! Replaces the crowds and fields of a model by those of a later bake.
 
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use gpuskin_rt::{BakedModel, Crowd, CrowdDescriptor, Error, InstanceId, Model};
+use gpuskin_rt::{BakedModel, Crowd, CrowdDescriptor, Error, FieldDescriptor, InstanceId, Model};
 
-use super::crowds::{CharacterRenderer, DrawnCrowd, DrawnMesh, Gpu, Looks, MadeCrowd};
+use super::crowds::{AnyCrowd, CharacterRenderer, DrawnCrowd, DrawnMesh, Gpu, Looks, MadeCrowd};
 use super::inbox::{EntityCrowd, Inbox};
 
 /// A crowd of a later bake, with its instances by those of the earlier crowd.
@@ -16,15 +16,22 @@ struct Successor<M> {
 }
 
 impl<M: BakedModel> Inbox<M> {
-    /// Replaces the model by a later bake. Characters play on by the names of their clips. After an error, all crowds are as
-    /// before.
+    /// Replaces the model and those of its attachments by later bakes. `None`: the model stays. Characters play on by the names of
+    /// their clips. After an error, all crowds are as before.
     pub(super) fn reload(
         &mut self,
         renderer: &mut CharacterRenderer,
         gpu: Gpu<'_>,
-        model: &'static Model,
+        model: Option<&'static Model>,
+        later_props: Vec<(usize, &'static Model)>,
     ) -> Result<(), Error> {
-        let looks = Looks { model, props: self.looks.props.clone(), surface: self.looks.surface };
+        let mut props = self.looks.props.clone();
+        for (attachment, later) in later_props {
+            if let Some((prop, _)) = props.get_mut(attachment) {
+                *prop = later;
+            }
+        }
+        let looks = Looks { model: model.unwrap_or(self.looks.model), props, surface: self.looks.surface };
         let mut succeed =
             |made: &MadeCrowd<M>, descriptor: &CrowdDescriptor| renderer.succeed(gpu, &made.crowd, descriptor, &looks);
         let shared = self.crowds.iter().map(|(_, made)| made.as_ref().map(|made| succeed(made, &self.descriptor)));
@@ -41,15 +48,29 @@ impl<M: BakedModel> Inbox<M> {
         for ((group, made), successor) in self.crowds.iter_mut().zip(shared) {
             let Some(Successor { made: new, meshes, .. }) = successor else { continue };
             let is_drawn = |drawn: &DrawnCrowd| drawn.owner.is_none() && drawn.group == *group;
-            renderer.draw_instead(&new.crowd, meshes, is_drawn);
+            renderer.draw_instead(new.crowd.clone(), meshes, is_drawn);
             *made = Some(new);
         }
         for (entity, Successor { made: new, meshes, ids }) in of_entities {
             let Some(crowd) = self.entities.get_mut(&entity) else { continue };
-            renderer.draw_instead(&new.crowd, meshes, |drawn| drawn.owner == Some(entity));
+            renderer.draw_instead(new.crowd.clone(), meshes, |drawn| drawn.owner == Some(entity));
             crowd.made = new;
             crowd.ids.iter_mut().for_each(|id| *id = ids.get(id).copied().unwrap_or(*id));
         }
+        Ok(())
+    }
+
+    /// Replaces a field by one of the later bake. After an error, such as that the bake has no animation texture, the field is as
+    /// before.
+    pub(super) fn reload_field(
+        &self,
+        renderer: &mut CharacterRenderer,
+        gpu: Gpu<'_>,
+        entity: Entity,
+        descriptor: FieldDescriptor<M>,
+    ) -> Result<(), Error> {
+        let (field, meshes) = renderer.build_field(gpu, descriptor, &self.looks)?;
+        renderer.draw_instead(field, meshes, |drawn| drawn.owner == Some(entity));
         Ok(())
     }
 }
@@ -76,16 +97,16 @@ impl CharacterRenderer {
         Ok(Successor { made, meshes, ids })
     }
 
-    /// Draws a crowd in place of the one of the same model for which `is_drawn` holds.
-    fn draw_instead<M: BakedModel>(
+    /// Draws a crowd or a field in place of the one of the same type for which `is_drawn` holds.
+    fn draw_instead<C: AnyCrowd + 'static>(
         &mut self,
-        crowd: &Crowd<M>,
+        crowd: C,
         meshes: Vec<DrawnMesh>,
         is_drawn: impl Fn(&DrawnCrowd) -> bool,
     ) {
-        let is_of_model = |drawn: &DrawnCrowd| drawn.crowd.as_any().is::<Crowd<M>>();
-        if let Some(drawn) = self.crowds.iter_mut().find(|drawn| is_of_model(drawn) && is_drawn(drawn)) {
-            drawn.crowd = Box::new(crowd.clone());
+        let is_of_type = |drawn: &DrawnCrowd| drawn.crowd.as_any().is::<C>();
+        if let Some(drawn) = self.crowds.iter_mut().find(|drawn| is_of_type(drawn) && is_drawn(drawn)) {
+            drawn.crowd = Box::new(crowd);
             drawn.meshes = meshes;
         }
     }

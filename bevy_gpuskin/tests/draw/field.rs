@@ -4,13 +4,13 @@ use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass};
 use bevy::prelude::*;
 use bevy::render::RenderApp;
-use bevy_gpuskin::gpuskin_rt::{FieldDescriptor, ModelVariant, Wind};
-use bevy_gpuskin::{CharacterField, CharacterRenderer};
+use bevy_gpuskin::gpuskin_rt::{BakedModel, FieldDescriptor, ModelVariant, Wind};
+use bevy_gpuskin::{CharacterField, CharacterPlugin, CharacterRenderer};
 use bevy_gpuskin_sample_models::clips;
-use bevy_gpuskin_sample_models::models::{SOLDIER, Soldier};
+use bevy_gpuskin_sample_models::models::{Jelly, Soldier};
 
 use crate::common::{self, control};
-use crate::{assert_equal, scene};
+use crate::{assert_equal, scene, scene_of};
 
 fn descriptor() -> FieldDescriptor<Soldier> {
     FieldDescriptor {
@@ -25,17 +25,17 @@ fn descriptor() -> FieldDescriptor<Soldier> {
 }
 
 /// Draws the instances of a field as meshes, at the time of the field.
-fn control(app: &mut App, image: &Handle<Image>, field: Entity) -> Vec<[u8; 4]> {
+fn control<M: BakedModel>(app: &mut App, image: &Handle<Image>, field: Entity) -> Vec<[u8; 4]> {
     let time = common::stop_time(app);
     app.world_mut().entity_mut(field).insert(Visibility::Hidden);
     let renderer = app.sub_app(RenderApp).world().resource::<CharacterRenderer>();
-    let uniform = renderer.field_of::<Soldier>(field).unwrap().uniform();
+    let uniform = renderer.field_of::<M>(field).unwrap().uniform();
     // The bake with an animation texture.
-    let encoded = &SOLDIER.others[0];
+    let encoded = &M::MODEL.others[0];
     let mut meshes = Vec::new();
     for i in 0..12 {
         let [r, g, b, a] = uniform.appearance(i).tint.map(|byte| f32::from(byte) / 255.0);
-        let look = (Color::linear_rgba(r, g, b, a), ModelVariant::<Soldier>::BASE);
+        let look = (Color::linear_rgba(r, g, b, a), ModelVariant::<M>::BASE);
         meshes.extend(control::spawn_encoding(app, encoded, &uniform.instance(i, time), look, time));
     }
     common::settle(app);
@@ -59,7 +59,7 @@ fn field_is_drawn_as_meshes_are() {
     common::stop_time(&mut app);
     let drawn = common::read(&mut app, &image);
     common::save("field.png", &drawn);
-    let meshes = control(&mut app, &image, field);
+    let meshes = control::<Soldier>(&mut app, &image, field);
     common::save("field-control.png", &meshes);
     assert_equal(&drawn, &meshes, &empty);
 
@@ -80,4 +80,26 @@ fn field_is_drawn_as_meshes_are() {
     app.world_mut().despawn(field);
     app.update();
     assert_eq!(common::different(&common::read(&mut app, &image), &empty), 0, "the field is gone");
+}
+
+#[test]
+fn field_of_a_model_with_morph_targets_is_drawn_as_meshes_are() {
+    let (mut app, image) = scene_of(CharacterPlugin::<Jelly>::default());
+    let empty = common::read(&mut app, &image);
+    let field = app.world_mut().spawn(CharacterField::<Jelly>::new(FieldDescriptor {
+        origin: [-2.8, 0.0, -2.0],
+        size: [4, 3],
+        spacing: [1.4, 1.4],
+        scatter: 1.0,
+        clips: vec![clips::JELLY_WOBBLE],
+        ..FieldDescriptor::default()
+    }));
+    let field = field.id();
+    common::settle(&mut app);
+    common::stop_time(&mut app);
+    let drawn = common::read(&mut app, &image);
+    common::save("field-morphs.png", &drawn);
+    let meshes = control::<Jelly>(&mut app, &image, field);
+    common::save("field-morphs-control.png", &meshes);
+    assert_equal(&drawn, &meshes, &empty);
 }

@@ -6,6 +6,7 @@ mod extension;
 mod field;
 mod lights;
 mod live;
+mod morphs;
 mod motion;
 #[cfg(feature = "picking")]
 mod picking;

@@ -7,10 +7,10 @@ use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy_gpuskin::gpuskin_rt::tools::CpuModel;
-use bevy_gpuskin::gpuskin_rt::{Instance, InstanceRecord, Motion, wgpu};
+use bevy_gpuskin::gpuskin_rt::{BakedModel, Instance, InstanceRecord, Motion, wgpu};
 use bevy_gpuskin::{Character, CharacterCrowd, CharacterPlugin, GpuskinPlugin, Transition};
 use bevy_gpuskin_sample_models::clips;
-use bevy_gpuskin_sample_models::models::{SOLDIER, Soldier};
+use bevy_gpuskin_sample_models::models::{JELLY, Jelly, SOLDIER, Soldier};
 
 use crate::common::{self, FRAME, HEIGHT, WIDTH, control};
 use crate::of;
@@ -41,6 +41,11 @@ fn place(i: usize, step: usize) -> Transform {
     Transform::from_xyz((i % 4) as f32 * 1.1 - 1.6 + 0.04 * step, 0.02 * step, -1.5 * (i / 4) as f32)
         .with_rotation(Quat::from_rotation_y(0.7 * i as f32 + 0.05 * step))
         .with_scale(Vec3::splat(0.9 + 0.03 * (i % 3) as f32 + 0.01 * step))
+}
+
+/// Place of a drop of jelly, which only its morph targets and its bones move.
+fn jelly_place(i: usize) -> Transform {
+    Transform::from_xyz(1.3 * i as f32 - 0.4, 0.0, 2.0).with_scale(Vec3::splat(0.5))
 }
 
 fn phase(i: usize) -> f32 {
@@ -108,12 +113,16 @@ fn motion_vectors(app: &mut App, camera: Entity) -> Vec<Vec2> {
 
 /// Adds meshes of Bevy that are posed as `before`; with the weight 1 of their morph target, they are posed as `now`. Each pose is an
 /// instance at a time, seconds.
-fn spawn_control(app: &mut App, before: (&InstanceRecord, f64), now: (&InstanceRecord, f64)) -> Vec<Entity> {
-    let model = CpuModel::new(&SOLDIER).unwrap();
+fn spawn_control<M: BakedModel>(
+    app: &mut App,
+    before: (&InstanceRecord, f64),
+    now: (&InstanceRecord, f64),
+) -> Vec<Entity> {
+    let model = CpuModel::new(M::MODEL).unwrap();
     let [from, to] = [before, now].map(|(record, time)| model.vertices(record, time));
     let delta = |(from, to): (_, _)| MorphAttributes { position: Vec3::from(to) - Vec3::from(from), ..default() };
     let deltas: Vec<_> = from.iter().map(|v| v.position()).zip(to.iter().map(|v| v.position())).map(delta).collect();
-    let entities = control::spawn::<Soldier>(app, before.0, Color::WHITE, before.1);
+    let entities = control::spawn::<M>(app, before.0, Color::WHITE, before.1);
     for entity in &entities {
         let handle = app.world().get::<Mesh3d>(*entity).unwrap().0.clone();
         let mut meshes = app.world_mut().resource_mut::<Assets<Mesh>>();
@@ -146,7 +155,7 @@ fn control(start: f64, faded: f64, time: f64) -> [Vec<Vec2>; 2] {
             record.set_transform(of(place(i, step)));
             record
         });
-        meshes.extend(spawn_control(&mut app, (&before, times[0]), (&now, times[1])));
+        meshes.extend(spawn_control::<Soldier>(&mut app, (&before, times[0]), (&now, times[1])));
     }
     for i in 0..3 {
         let record = in_crowd(i).record(&SOLDIER.meta, start.into());
@@ -155,7 +164,12 @@ fn control(start: f64, faded: f64, time: f64) -> [Vec<Vec2>; 2] {
             record.set_transform(MOTION.transform_after(record.transform(), time - start));
             record
         });
-        meshes.extend(spawn_control(&mut app, (&before, times[0]), (&now, times[1])));
+        meshes.extend(spawn_control::<Soldier>(&mut app, (&before, times[0]), (&now, times[1])));
+    }
+    for i in 0..2 {
+        let instance = Instance::at([0.0; 3]).with_transform(of(jelly_place(i))).play(clips::JELLY_WOBBLE);
+        let record = instance.phase(phase(i)).record(&JELLY.meta, start.into());
+        meshes.extend(spawn_control::<Jelly>(&mut app, (&record, times[0]), (&record, times[1])));
     }
     common::settle(&mut app);
     for mesh in meshes {
@@ -169,12 +183,16 @@ fn control(start: f64, faded: f64, time: f64) -> [Vec<Vec2>; 2] {
 fn motion_vectors_are_those_of_meshes_that_move_so() {
     let mut app = common::app();
     app.add_plugins((GpuskinPlugin { lod_error: 0.0, motion_vectors: true }, CharacterPlugin::<Soldier>::default()));
+    app.add_plugins(CharacterPlugin::<Jelly>::default());
     common::start(&mut app);
     let camera = add_camera(&mut app);
     common::settle(&mut app);
     let soldier = |i| (Character::playing(clips::SOLDIER_RUN).phase(phase(i)), place(i, 0));
     let soldiers: Vec<_> = (0..CHARACTERS).map(|i| app.world_mut().spawn(soldier(i)).id()).collect();
     app.world_mut().spawn(CharacterCrowd::new((0..3).map(in_crowd)));
+    for i in 0..2 {
+        app.world_mut().spawn((Character::playing(clips::JELLY_WOBBLE).phase(phase(i)), jelly_place(i)));
+    }
     app.update();
     let now = |app: &App| app.world().resource::<Time<Virtual>>().elapsed_secs_f64();
     let start = now(&app);

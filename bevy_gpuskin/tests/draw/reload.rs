@@ -7,17 +7,19 @@ use bevy::asset::UntypedAssetLoadFailedEvent;
 use bevy::asset::io::memory::{Dir, MemoryAssetReader};
 use bevy::asset::io::{AssetSourceBuilder, AssetSourceId};
 use bevy::prelude::*;
+use bevy::render::RenderApp;
 use bevy::time::TimeUpdateStrategy;
-use bevy_gpuskin::gpuskin_rt::Instance;
+use bevy_gpuskin::gpuskin_rt::{FieldDescriptor, Instance, Model};
 use bevy_gpuskin::{
-    Character, CharacterCrowd, CharacterModel, CharacterPlugin, EventFired, GpuskinPlugin, LiveBones, Socket,
-    Transition,
+    Attachment, Character, CharacterCrowd, CharacterField, CharacterModel, CharacterPlugin, CharacterRenderer,
+    EventFired, GpuskinPlugin, LiveBones, Socket, Transition,
 };
-use bevy_gpuskin_sample_models::{BAKED, bones, clips, events, masks, models::Soldier};
+use bevy_gpuskin_sample_models::models::{GUARD, HOUND, Soldier};
+use bevy_gpuskin_sample_models::{BAKED, bones, clips, events, masks};
 
 use crate::common::{self, FRAME};
 
-/// Folder of assets in memory, with the bake of the program's soldier.
+/// Folder of assets in memory, with the bake of the program's soldier, and of the hound that it carries.
 struct Baked {
     dir: Dir,
     module: String,
@@ -29,9 +31,13 @@ impl Baked {
     fn new() -> Self {
         let module = std::fs::read_to_string(Path::new(BAKED).with_file_name("gpuskin.rs")).unwrap();
         // The lines that name other models are left out, to load less.
-        let module = module.lines().filter(|line| line.contains("soldier/")).collect();
+        let is_used = |line: &&str| line.contains("soldier/") || line.contains("hound/");
+        let module = module.split_inclusive('\n').filter(is_used).collect();
         let baked = Self { dir: Dir::default(), module, count: 0 };
-        baked.copy(&Self::folder("soldier"), &Path::new("gpuskin/soldier").join(baked.hash()));
+        for model in ["soldier", "hound"] {
+            let folder = Self::folder(model);
+            baked.copy(&folder, &Path::new("gpuskin").join(model).join(folder.file_name().unwrap()));
+        }
         baked.write_module();
         baked
     }
@@ -53,23 +59,17 @@ impl Baked {
         self.dir.insert_asset_text(Path::new("baked/gpuskin.rs"), &self.module);
     }
 
-    /// Writes another bake of the soldier: files of a model in a folder of their own, then the module that names them.
+    /// Writes another bake of a model of the program: the files of `model` in a folder of their own, then the module that names them.
     /// Returns the folder.
-    fn bake(&mut self, model: &str) -> PathBuf {
-        let old = format!("soldier/{}/", self.hash());
+    fn bake(&mut self, name: &str, model: &str) -> PathBuf {
+        let start = self.module.find(&format!("{name}/")).unwrap() + name.len() + 1;
+        let (old, _) = self.module[start..].split_once('/').unwrap();
         self.count += 1;
-        let new = format!("soldier/{}/", self.hash());
+        let [old, new] = [old, &format!("{:08x}", self.count)].map(|hash| format!("{name}/{hash}/"));
         self.copy(&Self::folder(model), &Path::new("gpuskin").join(&new));
         self.module = self.module.replace(&old, &new);
         self.write_module();
         Path::new("baked/gpuskin").join(new)
-    }
-
-    fn hash(&self) -> String {
-        match self.count {
-            0 => Self::folder("soldier").file_name().unwrap().to_str().unwrap().to_owned(),
-            count => format!("{count:08x}"),
-        }
     }
 }
 
@@ -86,13 +86,14 @@ fn wait(app: &mut App, is_done: impl Fn(&App) -> bool) -> bool {
 
 /// Whether the soldier of the asset is the recruit.
 fn is_recruit(app: &App) -> bool {
-    let mut models = app.world().resource::<Assets<CharacterModel>>().iter();
-    models.any(|(_, model)| model.model().meta.name() == "recruit" && soldier_asset(app) == Some(model.model()))
+    name_of(app, "soldier") == Some("recruit")
 }
 
-fn soldier_asset(app: &App) -> Option<&bevy_gpuskin::gpuskin_rt::Model> {
-    let handle = app.world().resource::<AssetServer>().get_handle::<CharacterModel>("baked/gpuskin.rs#soldier")?;
-    Some(app.world().resource::<Assets<CharacterModel>>().get(&handle)?.model())
+/// Name of the model that the asset of a model of the program has.
+fn name_of<'a>(app: &'a App, model: &str) -> Option<&'a str> {
+    let path = format!("baked/gpuskin.rs#{model}");
+    let handle = app.world().resource::<AssetServer>().get_handle::<CharacterModel>(path)?;
+    Some(app.world().resource::<Assets<CharacterModel>>().get(&handle)?.model().meta.name())
 }
 
 /// Runs a frame that lasts some seconds.
@@ -113,21 +114,28 @@ struct Scene {
     image: Handle<Image>,
     baked: Baked,
     socket: Entity,
+    field: Entity,
 }
 
-/// Makes a scene whose soldiers come from an asset.
-fn scene(mut baked: Baked, model: Option<&str>) -> Scene {
+/// Makes a scene whose soldiers come from an asset. `model`: another bake of the soldier that it has from the start. `prop`: what the
+/// soldiers carry.
+fn scene(model: Option<&str>, prop: &'static Model) -> Scene {
+    let mut baked = Baked::new();
     if let Some(model) = model {
-        baked.bake(model);
+        baked.bake("soldier", model);
     }
     let mut app = App::new();
     let root = baked.dir.clone();
     let source = AssetSourceBuilder::new(move || Box::new(MemoryAssetReader { root: root.clone() }));
     app.register_asset_source(AssetSourceId::Default, source);
     app.add_plugins(common::plugins().set(AssetPlugin { watch_for_changes_override: Some(true), ..default() }));
+    let soldiers = CharacterPlugin::<Soldier>::default().with_events().with_asset("baked/gpuskin.rs");
+    let on_shoulder = |bone| Attachment::to(bone).at([0.0, 0.05, 0.0]).scaled(0.25);
     app.add_plugins((
         GpuskinPlugin { lod_error: 0.0, ..default() },
-        CharacterPlugin::<Soldier>::default().with_events().with_asset("baked/gpuskin.rs"),
+        soldiers
+            .attach(prop, on_shoulder(bones::SOLDIER_SHOULDER_L))
+            .attach(prop, on_shoulder(bones::SOLDIER_SHOULDER_R)),
     ));
     app.init_resource::<Failures>();
     app.add_systems(Update, |mut failed: MessageReader<UntypedAssetLoadFailedEvent>, mut count: ResMut<Failures>| {
@@ -141,7 +149,8 @@ fn scene(mut baked: Baked, model: Option<&str>) -> Scene {
     let camera = common::camera(&image, Vec3::new(0.0, 1.6, 4.4), Vec3::new(0.0, 0.9, 0.0));
     app.world_mut().spawn((camera, Msaa::Off));
     app.world_mut().spawn((DirectionalLight::default(), Transform::default().looking_to(Vec3::NEG_ONE, Vec3::Y)));
-    assert!(wait(&mut app, |app| soldier_asset(app).is_some()), "the bake is not loaded");
+    let is_loaded = |app: &App| name_of(app, "soldier").is_some() && name_of(app, "hound").is_some();
+    assert!(wait(&mut app, is_loaded), "the bake is not loaded");
     common::settle(&mut app);
 
     let place =
@@ -151,6 +160,13 @@ fn scene(mut baked: Baked, model: Option<&str>) -> Scene {
     let socket = app.world_mut().spawn((Socket::to(bones::SOLDIER_HAND_R), ChildOf(fading))).id();
     let in_crowd = Instance::at([1.3, 0.0, 1.0]).play(clips::SOLDIER_RUN);
     app.world_mut().spawn(CharacterCrowd::<Soldier>::new([in_crowd]));
+    let field = app.world_mut().spawn(CharacterField::<Soldier>::new(FieldDescriptor {
+        origin: [-2.4, 0.0, -1.6],
+        size: [5, 1],
+        clips: vec![clips::SOLDIER_IDLE],
+        ..default()
+    }));
+    let field = field.id();
     let body = Transform::from_xyz(0.3, 1.7, 1.2).with_rotation(Quat::from_rotation_x(1.0));
     let body = app.world_mut().spawn(body).id();
     step(&mut app, FRAME);
@@ -161,8 +177,9 @@ fn scene(mut baked: Baked, model: Option<&str>) -> Scene {
     let (upper_body, mut layered) =
         (Some(masks::SOLDIER_UPPER_BODY), soldiers.get_mut(app.world_mut(), layered).unwrap());
     layered.play_layer(0, clips::SOLDIER_ATTACK, upper_body, Transition::crossfade(0.1), 1.0);
+    layered.set_attachment_visible(1, false);
     step(&mut app, 0.2);
-    Scene { app, image, baked, socket }
+    Scene { app, image, baked, socket, field }
 }
 
 impl Scene {
@@ -186,11 +203,11 @@ fn assert_looks_like(scene: &mut Scene, control: &mut Scene, name: &str) -> (Vec
 #[test]
 fn later_bake_is_drawn_in_place_of_the_first_and_broken_ones_are_not() {
     // A control that has the later bake from the start.
-    let mut control = scene(Baked::new(), Some("recruit"));
-    let mut scene = scene(Baked::new(), None);
+    let mut control = scene(Some("recruit"), &HOUND);
+    let mut scene = scene(None, &HOUND);
     let (first, socket, _) = scene.look();
     common::save("reload-before.png", &first);
-    scene.baked.bake("recruit");
+    scene.baked.bake("soldier", "recruit");
     assert!(wait(&mut scene.app, is_recruit), "the asset is not reloaded");
     common::settle(&mut scene.app);
     control.look();
@@ -203,12 +220,12 @@ fn later_bake_is_drawn_in_place_of_the_first_and_broken_ones_are_not() {
     assert_eq!(steps, 2, "the events are not those of the later bake");
 
     // Half a mesh, and a model without the clips of the program.
-    let folder = scene.baked.bake("soldier");
+    let folder = scene.baked.bake("soldier", "soldier");
     let mesh = std::fs::read(Baked::folder("soldier").join("mesh.bin")).unwrap();
     scene.baked.dir.insert_asset(&folder.join("mesh.bin"), mesh[..mesh.len() / 2].to_vec());
     for is_whole in [false, true] {
         let is_noticed = if is_whole {
-            scene.baked.bake("guard");
+            scene.baked.bake("soldier", "guard");
             wait(&mut scene.app, |app| !is_recruit(app))
         } else {
             wait(&mut scene.app, |app| app.world().resource::<Failures>().0 > 0) && is_recruit(&scene.app)
@@ -220,4 +237,43 @@ fn later_bake_is_drawn_in_place_of_the_first_and_broken_ones_are_not() {
     step(&mut scene.app, 0.2);
     step(&mut control.app, 0.2);
     assert_looks_like(&mut scene, &mut control, "reload-last.png");
+}
+
+#[test]
+fn later_bake_of_an_attachment_is_drawn_in_place_of_the_first() {
+    // The bake that the control loads has no guard.
+    let mut control = scene(None, &GUARD);
+    let mut scene = scene(None, &HOUND);
+    let (first, ..) = scene.look();
+    scene.baked.bake("hound", "guard");
+    assert!(wait(&mut scene.app, |app| name_of(app, "hound") == Some("guard")), "the asset is not reloaded");
+    common::settle(&mut scene.app);
+    control.look();
+    let (later, ..) = assert_looks_like(&mut scene, &mut control, "reload-attachment.png");
+    assert!(common::different(&first, &later) > 500, "the picture has not changed");
+    step(&mut scene.app, 0.2);
+    step(&mut control.app, 0.2);
+    assert_looks_like(&mut scene, &mut control, "reload-attachment-later.png");
+}
+
+/// Fields need an animation texture.
+#[test]
+fn later_bake_without_an_animation_texture_keeps_the_field() {
+    let mut scene = scene(None, &HOUND);
+    // Heights of the models of characters and of the field.
+    let heights = |scene: &Scene| {
+        let renderer = scene.app.sub_app(RenderApp).world().resource::<CharacterRenderer>();
+        let of_characters = renderer.crowd::<Soldier>().unwrap().meta().bounds;
+        [of_characters, renderer.field_of::<Soldier>(scene.field).unwrap().bounds().unwrap()]
+            .map(|bounds| bounds.max[1] - bounds.min[1])
+    };
+    let [characters, field] = heights(&scene);
+    let is_kept = |line: &&str| !(line.contains("soldier/") && line.contains("trs-packed"));
+    scene.baked.module = scene.baked.module.split_inclusive('\n').filter(is_kept).collect();
+    scene.baked.bake("soldier", "recruit");
+    assert!(wait(&mut scene.app, is_recruit), "the asset is not reloaded");
+    common::settle(&mut scene.app);
+    let [later_characters, later_field] = heights(&scene);
+    assert!(later_characters < 0.85 * characters, "{later_characters} {characters}");
+    assert_eq!(later_field, field);
 }

@@ -55,6 +55,20 @@ impl<M: BakedModel> Field<M> {
     pub fn new(renderer: &mut CrowdRenderer, descriptor: FieldDescriptor<M>) -> Result<Self, Error> {
         Ok(Self { core: renderer.field(M::MODEL, &descriptor)?, model: PhantomData })
     }
+
+    /// Creates a field from a later bake of the model, loaded at run time, as [`Crowd::reloaded`](super::Crowd::reloaded) does
+    /// crowds.
+    ///
+    /// # Errors
+    /// If the loaded model lacks clips, bones, events or parts that the program's constants name. Otherwise see [`Field::new`].
+    pub fn reloaded(
+        renderer: &mut CrowdRenderer,
+        model: &Model,
+        descriptor: FieldDescriptor<M>,
+    ) -> Result<Self, Error> {
+        model.meta.check_constants(&M::MODEL.meta).map_err(|reason| Error::model(&M::MODEL.meta.name, reason))?;
+        Ok(Self { core: renderer.field(model, &descriptor)?, model: PhantomData })
+    }
 }
 
 impl Field<Dynamic> {

@@ -47,7 +47,8 @@ pub fn spawn_encoding<M: BakedModel>(
             .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, vertices.iter().map(|v| v.uv()).collect::<Vec<_>>())
             .with_inserted_indices(Indices::U32(triangles.into_iter().flatten().collect()));
         let layer = material.base_color_layer(variant.index()).unwrap_or(0);
-        let texture = (index == 0).then(|| texture(M::MODEL.meta.name.as_ref(), layer.into()));
+        let has_texture = index == 0 && material.base_color_texture.is_some();
+        let texture = has_texture.then(|| texture(M::MODEL.meta.name.as_ref(), layer.into()));
         let [r, g, b, a] = material.base_color;
         let base_color = if material.tint_mask {
             // Vertices with the share of the tint at their texel: masks of the tests do not change within a triangle.

@@ -40,7 +40,7 @@ pub fn app() -> App {
 
 /// Returns Bevy's plugins.
 pub fn plugins() -> PluginGroupBuilder {
-    DefaultPlugins
+    let plugins = DefaultPlugins
         .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
         .set(RenderPlugin {
             synchronous_pipeline_compilation: true,
@@ -53,7 +53,10 @@ pub fn plugins() -> PluginGroupBuilder {
             ..default()
         })
         // The tests look into the render world between frames.
-        .disable::<PipelinedRenderingPlugin>()
+        .disable::<PipelinedRenderingPlugin>();
+    #[cfg(feature = "window")]
+    let plugins = plugins.disable::<bevy::winit::WinitPlugin>();
+    plugins
 }
 
 /// Ends the set-up of an app, so that `app.update()` runs frames.
