@@ -131,10 +131,11 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     if instances == InstanceSource::Cached {
         return vertex.chain([include_str!("../../shaders/cached.wgsl")]).collect();
     }
-    let blend = match packing.influences() {
-        8 if posed || variant.encoding.needs_compute() => include_str!("../../shaders/blend_bones8_palette.wgsl"),
-        8 => include_str!("../../shaders/blend_bones8.wgsl"),
-        _ => include_str!("../../shaders/blend_bones.wgsl"),
+    let blend = match (packing.influences(), posed || variant.encoding.needs_compute()) {
+        (8, true) => include_str!("../../shaders/blend_bones8_palette.wgsl"),
+        (8, false) => include_str!("../../shaders/blend_bones8.wgsl"),
+        (_, true) => include_str!("../../shaders/blend_bones_palette.wgsl"),
+        (_, false) => include_str!("../../shaders/blend_bones.wgsl"),
     };
     let bones = match instances {
         InstanceSource::Batch { .. } => &[include_str!("../../shaders/bone_batch.wgsl")],
