@@ -230,7 +230,7 @@ fn nothing() -> Option<String> {
 
 fn tests() -> Command {
     let mut command = with_common("test", &["--no-fail-fast"]);
-    command.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "60");
+    command.env("GPUSKIN_REQUIRE_GPU", "1").env("GPUSKIN_FUZZ_SECONDS", "20");
     // strace is among the dependencies that `deps::ensure` finds or installs on Linux.
     if cfg!(target_os = "linux") {
         command.env("GPUSKIN_REQUIRE_STRACE", "1");
