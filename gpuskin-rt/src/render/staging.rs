@@ -1,8 +1,8 @@
 //! Mapped staging buffers, from which the device copies: each byte is written once.
 //!
-//! `Queue::write_buffer` copies from CPU memory, and allocates for each write. Data that changes
-//! every frame is written directly into mapped memory instead. That memory is reused once the
-//! device has copied from it.
+//! `Queue::write_buffer` copies from CPU memory, and allocates for each write. Live poses, which change every
+//! frame, are written directly into mapped memory instead. That memory is reused once the device has copied
+//! from it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
