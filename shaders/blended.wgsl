@@ -14,7 +14,7 @@ const LEAST_SHADOW_ALPHA = 0.5;
 @fragment
 fn fragment_cover(varyings: Varyings) {
     select_material(varyings);
-    if (material.base_color.a * base_color_texel(varyings).a * varyings.color.a < LEAST_VISIBLE_ALPHA) {
+    if (base_color(varyings).a < LEAST_VISIBLE_ALPHA) {
         discard;
     }
 }

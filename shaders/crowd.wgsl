@@ -36,12 +36,6 @@ fn vertex(input: GpuskinInput) -> Varyings {
     return varyings_of(position, normal, skinned, input);
 }
 
-// Base colour factor * texture * vertex colour * tint of the instance.
-fn base_color(varyings: Varyings) -> vec4<f32> {
-    return base_color_texel(varyings) * material.base_color * varyings.color; // unless tint mask
-    return base_color_in_mask(varyings); // if tint mask
-}
-
 // Emissive factor * texture.
 fn emitted(varyings: Varyings) -> vec3<f32> {
     return emissive_sampled(varyings.uv).rgb * material.emissive;

@@ -12,8 +12,9 @@ struct Varyings {
     @location(0) uv: vec2<f32>,
     // With flat shading: vector from the eye to the surface.
     @location(1) normal: vec3<f32>,
-    @location(2) color: vec4<f32>,
-    @location(7) @interpolate(flat) tint: vec3<f32>, // if tint mask
+    @location(2) color: vec4<f32>, // if vertex colors
+    // RGBA, 8 bits each; for gpuskin_unorm4x8. // if tint word
+    @location(7) @interpolate(flat) tint: u32, // if tint word
 }
 
 fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> Varyings {
@@ -21,8 +22,7 @@ fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, 
     varyings.position = position;
     varyings.uv = skinned.uv;
     varyings.normal = normal;
-    varyings.color = skinned.color;
+    pass_color(&varyings, skinned, input);
     pass_material(&varyings, input);
-    pass_tint(&varyings, input); // if tint mask
     return varyings;
 }

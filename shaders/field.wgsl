@@ -146,13 +146,18 @@ fn gpuskin_field_instance(number: u32, time: vec2<u32>) -> GpuskinInstance {
     );
 }
 
-// Appearance of an instance of a field.
-fn gpuskin_field_appearance(number: u32) -> GpuskinAppearance {
+// Words of the appearance of an instance of a field.
+fn gpuskin_field_appearance_words(number: u32) -> vec4<u32> {
     let hash = gpuskin_field_hash(number);
     let share = gpuskin_random(hash, 8u) >> 24u;
     let shifts = vec4<u32>(0u, 8u, 16u, 24u);
     let a = (vec4<u32>(gpuskin_field.tints.x) >> shifts) & vec4<u32>(0xffu);
     let b = (vec4<u32>(gpuskin_field.tints.y) >> shifts) & vec4<u32>(0xffu);
     let tint = ((a * (255u - share) + b * share) / 255u) << shifts;
-    return gpuskin_appearance(vec4<u32>(tint.x | tint.y | tint.z | tint.w, 0u, hash, 0u));
+    return vec4<u32>(tint.x | tint.y | tint.z | tint.w, 0u, hash, 0u);
+}
+
+// Appearance of an instance of a field.
+fn gpuskin_field_appearance(number: u32) -> GpuskinAppearance {
+    return gpuskin_appearance(gpuskin_field_appearance_words(number));
 }

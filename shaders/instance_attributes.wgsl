@@ -15,6 +15,6 @@ fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance 
     return gpuskin_with_transform(playing, input.place, gpuskin_unpack_rotation(input.look.xy));
 }
 
-fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
-    return gpuskin_appearance(vec4<u32>(input.look.zw, input.playback_2.zw));
+fn gpuskin_appearance_words(input: GpuskinInput) -> vec4<u32> {
+    return vec4<u32>(input.look.zw, input.playback_2.zw);
 }

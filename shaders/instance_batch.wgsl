@@ -16,10 +16,10 @@ fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance 
     return gpuskin_with_transform(instance, bitcast<vec4<f32>>(gpuskin_places[at]), rotation);
 }
 
-fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
+fn gpuskin_appearance_words(input: GpuskinInput) -> vec4<u32> {
     let number = gpuskin_model.first_instance + gpuskin_entry(input).y;
     let custom = gpuskin_playbacks[number * 3u + 2u].zw;
-    return gpuskin_appearance(vec4<u32>(gpuskin_places[number * 2u + 1u].zw, custom));
+    return vec4<u32>(gpuskin_places[number * 2u + 1u].zw, custom);
 }
 
 // Number of the material in the table of the draw.

@@ -13,8 +13,8 @@ fn gpuskin_instance_number(input: GpuskinInput) -> u32 {
     return gpuskin_list[input.drawn].y;
 }
 
-fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
+fn gpuskin_appearance_words(input: GpuskinInput) -> vec4<u32> {
     let number = gpuskin_instance_number(input);
     let custom = gpuskin_playbacks[number * 3u + 2u].zw;
-    return gpuskin_appearance(vec4<u32>(gpuskin_places[number * 2u + 1u].zw, custom));
+    return vec4<u32>(gpuskin_places[number * 2u + 1u].zw, custom);
 }

@@ -6,12 +6,11 @@ fn vertex(input: GpuskinInput) -> Varyings {
     var varyings: Varyings;
     varyings.position = gpuskin_view.view_proj * vec4<f32>(skinned.position, 1.0);
     varyings.uv = skinned.uv;
-    varyings.color = skinned.color;
+    pass_color(&varyings, skinned, input);
     varyings.from_eye = skinned.position - gpuskin_view.eye;
     set_directions(&varyings, skinned);
     set_variant(&varyings, input);
     pass_material(&varyings, input);
-    pass_tint(&varyings, input); // if tint mask
     return varyings;
 }
 

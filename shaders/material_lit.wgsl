@@ -3,8 +3,7 @@
 @fragment
 fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
     select_material(varyings);
-    let color = material.base_color * base_color_texel(varyings) * varyings.color; // unless tint mask
-    let color = base_color_in_mask(varyings); // if tint mask
+    let color = base_color(varyings);
     let orm = orm_texel(varyings.uv);
     var point: SurfacePoint;
     point.emitted = material.emissive * emissive_texel(varyings.uv);

@@ -4,8 +4,7 @@
 @fragment
 fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
     select_material(varyings);
-    let color = material.base_color * base_color_texel(varyings) * varyings.color; // unless tint mask
-    let color = base_color_in_mask(varyings); // if tint mask
+    let color = base_color(varyings);
     discard_masked(color.a);
     let position = gpuskin_view.eye + varyings.from_eye;
     let fog = gpuskin_tone_mapped(gpuskin_in_fog(vec3<f32>(0.0), position));

@@ -1,5 +1,9 @@
 // Vertices of an instance. CPU reference: skin_vertex in gpuskin-rt/src/skin.rs.
 
+fn gpuskin_appearance_of(input: GpuskinInput) -> GpuskinAppearance {
+    return gpuskin_appearance(gpuskin_appearance_words(input));
+}
+
 // Vertex of an instance in world space; now: time, vec2<u32>(seconds, fraction).
 fn gpuskin_skin_vertex(input: GpuskinInput, time: vec2<u32>) -> GpuskinSkinned {
     let instance = gpuskin_instance_of(input, time);

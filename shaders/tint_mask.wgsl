@@ -1,14 +1,15 @@
-// Tint of an instance, weighted by a mask: the alpha of the base colour texture. The surface is opaque.
+// Base colour of a surface whose tint is weighted by a mask: the alpha of the base colour texture. The surface is opaque.
 
-// Passes the tint on, and the vertex colour without the tint's colour. The tint's alpha stays in the colour.
-fn pass_tint(varyings: ptr<function, Varyings>, input: GpuskinInput) {
-    (*varyings).color = vec4<f32>(gpuskin_unpack_color(input).rgb, (*varyings).color.a);
-    (*varyings).tint = gpuskin_appearance_of(input).tint.rgb;
+fn pass_color(varyings: ptr<function, Varyings>, skinned: GpuskinSkinned, input: GpuskinInput) {
+    (*varyings).color = gpuskin_unpack_color(input); // if vertex colors
+    (*varyings).tint = gpuskin_appearance_words(input).x;
 }
 
-// Base colour factor * texture * vertex colour * share of the tint.
-fn base_color_in_mask(varyings: Varyings) -> vec4<f32> {
+// Texture * base colour factor * vertex colour * share of the tint.
+fn base_color(varyings: Varyings) -> vec4<f32> {
     let texel = base_color_texel(varyings);
-    let tint = mix(vec3<f32>(1.0), varyings.tint, texel.a);
-    return vec4<f32>(texel.rgb * tint, 1.0) * material.base_color * varyings.color;
+    let tint = mix(vec3<f32>(1.0), gpuskin_unorm4x8(varyings.tint).rgb, texel.a);
+    let color = material.base_color; // unless vertex colors
+    let color = material.base_color * varyings.color; // if vertex colors
+    return vec4<f32>(texel.rgb * tint, 1.0) * color;
 }

@@ -172,10 +172,23 @@ fn skinning(variant: Variant, group: u32, instances: InstanceSource) -> String {
     text
 }
 
-/// Functions of surfaces with a tint mask.
-const TINT_MASK: &str = include_str!("../shaders/tint_mask.wgsl");
-/// Name of the lines for such surfaces, for [`with_lines`].
-const TINT_MASK_LINES: &str = "tint mask";
+/// Returns the functions that pass the colour of vertices and instances on to fragments. `colors`: whether vertices have
+/// colours. `mask`: whether the tint is weighted by a mask.
+fn surface_color(colors: bool, mask: bool) -> String {
+    match (colors, mask) {
+        (_, true) => with_lines(include_str!("../shaders/tint_mask.wgsl"), COLOR_LINES, colors),
+        (true, false) => include_str!("../shaders/vertex_color.wgsl").to_owned(),
+        (false, false) => include_str!("../shaders/tint.wgsl").to_owned(),
+    }
+}
+
+/// Whether vertices pass the tint on as a word of its own, and not as a factor of their colour.
+const fn passes_tint(colors: bool, mask: bool) -> bool {
+    mask || !colors
+}
+
+/// Name of the lines for surfaces with vertex colours, for [`with_lines`].
+const COLOR_LINES: &str = "vertex colors";
 
 /// Returns a module with the lines that a surface needs. Lines that end with `// if NAME` are for surfaces that have the
 /// feature of this name, lines that end with `// unless NAME` for the others.
@@ -208,13 +221,12 @@ pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool, t
     let base = base_color(layers, instances);
     // The layout of a surface that emits no light lacks the binding; no entry point for it reads the texture.
     let emissive = binding_table::texture("emissive", 3, false, instances);
-    let [interface, entries] =
-        [interface, include_str!("../shaders/crowd.wgsl")].map(|module| with_lines(module, TINT_MASK_LINES, tint_mask));
-    let mut text = [&own, &interface, &base, &emissive, &entries, OPAQUE].join("\n");
-    if tint_mask {
-        text.push('\n');
-        text.push_str(TINT_MASK);
-    }
+    let colors = variant.vertex.color;
+    let interface = with_lines(interface, COLOR_LINES, colors);
+    let interface = with_lines(&interface, "tint word", passes_tint(colors, tint_mask));
+    let color = surface_color(colors, tint_mask);
+    let entries = include_str!("../shaders/crowd.wgsl");
+    let text = [&own, &interface, &base, &emissive, &color, entries, OPAQUE].join("\n");
     binding_table::with_constants(text, layers, instances)
 }
 

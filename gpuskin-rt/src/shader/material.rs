@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use super::{
-    DEPTH_VARYINGS, InstanceSource, TINT_MASK, TINT_MASK_LINES, Variant, base_color, binding_table, drawn_text,
+    DEPTH_VARYINGS, InstanceSource, Variant, base_color, binding_table, drawn_text, passes_tint, surface_color,
     with_lines,
 };
 use crate::light_grid::has_light_grid;
@@ -59,7 +59,7 @@ impl TextureSet {
 }
 
 /// Properties of a surface that select its shader code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SurfaceCode {
     pub(crate) textures: TextureSet,
     pub(crate) masked: bool,
@@ -82,7 +82,7 @@ impl SurfaceCode {
 }
 
 /// Features of a renderer that select shader code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct LightingCode {
     /// Whether the sun casts shadows.
     pub(crate) shadows: bool,
@@ -196,12 +196,8 @@ pub(crate) fn material(
         include_str!("../../shaders/material_lit.wgsl"),
     ]
     .map(|module| with_lines(module, "sheen", surface.sheen));
-    let masks_tint = surface.textures.has(TextureSet::TINT_MASK);
-    let [lit, unlit, entries] =
-        [&lit, include_str!("../../shaders/material_unlit.wgsl"), include_str!("../../shaders/material.wgsl")]
-            .map(|module| with_lines(module, TINT_MASK_LINES, masks_tint));
     let mut shade: Vec<&str> = match surface.unlit {
-        true => vec![&unlit],
+        true => vec![include_str!("../../shaders/material_unlit.wgsl")],
         false => vec![
             match surface.specular {
                 true => include_str!("../../shaders/dielectric_specular.wgsl"),
@@ -239,20 +235,23 @@ pub(crate) fn material(
         ],
     };
     shade.extend(surface.sheen.then_some(include_str!("../../shaders/sheen.wgsl")));
-    shade.extend(masks_tint.then_some(TINT_MASK));
     let masked = match surface.masked {
         true => include_str!("../../shaders/masked.wgsl"),
         false => include_str!("../../shaders/masked_none.wgsl"),
     };
     let layers = surface.textures.has(TextureSet::LAYERS);
     let mut all = drawn_text(variant, instances, layers) + "\n" + &lighting(code, 0);
-    all.push_str(&interface(surface, instances, directions, directions && mapped && variant.vertex.tangent));
+    let colors = variant.vertex.color;
+    let varyings = PassedOn { colors, normal: directions, tangent: directions && mapped && variant.vertex.tangent };
+    all.push_str(&interface(surface, instances, varyings));
     let constants = constants(surface);
     let base_color = match surface.textures.has(TextureSet::BASE_COLOR) {
         true => base_color(layers, instances),
         false => DEPTH_VARYINGS.to_owned() + "\n" + include_str!("../../shaders/base_color_none.wgsl"),
     };
-    let parts = [&constants, &base_color, &entries, &normals, masked, super::OPAQUE];
+    let color = surface_color(colors, surface.textures.has(TextureSet::TINT_MASK));
+    let entries = include_str!("../../shaders/material.wgsl");
+    let parts = [&constants, &base_color, &color, entries, &normals, masked, super::OPAQUE];
     for module in parts.into_iter().chain(shade) {
         all.push('\n');
         all.push_str(module);
@@ -287,13 +286,24 @@ fn constants(surface: SurfaceCode) -> String {
     format!("struct Material {{\n    {}\n}}\n", members.join("\n    "))
 }
 
+/// What vertices pass on to fragments.
+struct PassedOn {
+    /// Whether vertices have colours.
+    colors: bool,
+    normal: bool,
+    tangent: bool,
+}
+
 /// Returns what depends on the surface: interpolated values, texture bindings and functions that read them.
-fn interface(surface: SurfaceCode, instances: InstanceSource, normal: bool, tangent: bool) -> String {
+fn interface(surface: SurfaceCode, instances: InstanceSource, passed_on: PassedOn) -> String {
+    let PassedOn { colors, normal, tangent } = passed_on;
     let mut text = String::from(
         "\nstruct Varyings {\n    @invariant @builtin(position) position: vec4<f32>,\n    \
-         @location(0) uv: vec2<f32>,\n    @location(1) color: vec4<f32>,\n    \
-         // From the camera to the surface, world space.\n    @location(2) from_eye: vec3<f32>,\n",
+         @location(0) uv: vec2<f32>,\n    // From the camera to the surface, world space.\n    @location(2) from_eye: vec3<f32>,\n",
     );
+    if colors {
+        text.push_str("    @location(1) color: vec4<f32>,\n");
+    }
     if normal {
         text.push_str("    @location(3) normal: vec3<f32>,\n");
     }
@@ -307,8 +317,10 @@ fn interface(surface: SurfaceCode, instances: InstanceSource, normal: bool, tang
         }
         false => "",
     };
-    if surface.textures.has(TextureSet::TINT_MASK) {
-        text.push_str("    @location(7) @interpolate(flat) tint: vec3<f32>,\n");
+    if passes_tint(colors, surface.textures.has(TextureSet::TINT_MASK)) {
+        text.push_str(
+            "    // RGBA, 8 bits each; for gpuskin_unorm4x8.\n    @location(7) @interpolate(flat) tint: u32,\n",
+        );
     }
     text.push_str("}\n");
     let _ = writeln!(

@@ -124,16 +124,7 @@ fn materials() -> impl Iterator<Item = (String, String)> {
                 })
             });
         features.map(move |code| {
-            let surface = SurfaceCode {
-                textures: TextureSet::default(),
-                masked: false,
-                flat: false,
-                unlit: false,
-                emits: true,
-                specular: true,
-                clearcoat: false,
-                sheen: false,
-            };
+            let surface = SurfaceCode { emits: true, specular: true, ..Default::default() };
             (
                 format!("{code:?}"),
                 material::material(variant, InstanceSource::Records, surface, code, Default::default()),
@@ -175,7 +166,7 @@ fn shaders_without_shadows_of_lights_have_nothing_of_them() {
 #[cfg(feature = "wgpu")]
 #[test]
 fn shaders_without_a_tint_mask_have_nothing_of_it() {
-    const NAMES: [&str; 4] = ["base_color_in_mask", "pass_tint", "varyings.tint", "@interpolate(flat) tint"];
+    const MASKED: &str = "let tint = mix(";
     let masks = material::TextureSet::TINT_MASK;
     let set = |name: &str| -> u32 {
         let number = name.split_once("TextureSet(").and_then(|(_, rest)| rest.split_once(')'));
@@ -195,10 +186,53 @@ fn shaders_without_a_tint_mask_have_nothing_of_it() {
     });
     let (with, without): (Vec<_>, Vec<_>) = full.chain(diffuse).partition(|(masked, _)| *masked);
     assert!(with.len() > 20 && without.len() > 100, "{} {}", with.len(), without.len());
-    assert!(without.iter().all(|(_, text)| !NAMES.iter().any(|name| text.contains(name))));
-    assert!(with.iter().all(|(_, text)| NAMES.iter().all(|name| text.contains(name))));
+    assert!(without.iter().all(|(_, text)| !text.contains(MASKED)));
+    assert!(with.iter().all(|(_, text)| text.contains(MASKED)));
     let marks = |text: &str| text.contains("// if ") || text.contains("// unless ");
     assert!(with.iter().chain(&without).all(|(_, text)| !marks(text)));
+}
+
+/// Numbers that the vertices of a shader pass on to its fragments, the position among them.
+#[cfg(feature = "wgpu")]
+fn passed_on(text: &str) -> u32 {
+    let (module, _) = parse(text);
+    let entry = module.entry_points.iter().find(|entry| entry.name == "vertex").expect("a vertex shader");
+    let result = entry.function.result.as_ref().expect("a result");
+    let naga::TypeInner::Struct { members, .. } = &module.types[result.ty].inner else { panic!("no structure") };
+    let numbers = |ty: naga::Handle<naga::Type>| match module.types[ty].inner {
+        naga::TypeInner::Scalar(_) => 1,
+        naga::TypeInner::Vector { size, .. } => size as u32,
+        ref other => panic!("{other:?} between the stages"),
+    };
+    members.iter().map(|member| numbers(member.ty)).sum()
+}
+
+/// With more, drawing takes longer: shaders/tint.wgsl says how much.
+#[cfg(feature = "wgpu")]
+#[test]
+fn vertices_without_colors_and_tangents_pass_on_at_most_15_numbers() {
+    use material::{LightingCode, SurfaceCode, TextureSet};
+    let layered = [TextureSet::LAYERS, TextureSet::TINT_MASK];
+    let plain = |variant: &Variant| {
+        !variant.vertex.color && variant.encoding.needs_compute() && variant.morphs == MorphUse::None
+    };
+    let sources = [InstanceSource::Records, InstanceSource::Batch { table: true }];
+    let mut most = 0;
+    for (variant, source) in Variant::all().filter(plain).take(4).flat_map(|variant| sources.map(|s| (variant, s))) {
+        for (layers, mask) in [(false, false), (true, false), (false, true), (true, true)] {
+            most = most.max(passed_on(&drawn(variant, source, layers, mask)));
+            let textures = TextureSet::BASE_COLOR.with(layered[0], layers).with(layered[1], mask);
+            let text = material::material(
+                variant,
+                source,
+                SurfaceCode { textures, ..Default::default() },
+                LightingCode::default(),
+                Default::default(),
+            );
+            most = most.max(passed_on(&text));
+        }
+    }
+    assert_eq!(most, 15);
 }
 
 #[cfg(feature = "wgpu")]
