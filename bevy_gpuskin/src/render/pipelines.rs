@@ -196,6 +196,7 @@ impl Key {
             (self.pass == Pass::Cover, "CHARACTER_COVER"),
             (is_forward && alpha == AlphaClass::Blended, "CHARACTER_BLENDED"),
             (self.flat, "CHARACTER_FLAT"),
+            (self.variant.has_colors(), "CHARACTER_COLORS"),
             (!self.receives_shadows, "CHARACTER_UNSHADOWED"),
             (has_surface, "CHARACTER_SURFACE"),
             (has_surface && is_opaque, "CHARACTER_OPAQUE"),

@@ -78,6 +78,11 @@ impl Variant {
         self.vertex.tangent
     }
 
+    /// Returns whether vertices have colours. Without them, the color of `gpuskin_skin_vertex` is the tint of the instance.
+    pub const fn has_colors(self) -> bool {
+        self.vertex.color
+    }
+
     /// Returns whether `gpuskin_variant_of` exists: the model has variants.
     pub const fn has_variants(self) -> bool {
         self.model_variants
