@@ -266,6 +266,7 @@ fn standing_feet_do_not_slide() {
     let times = retargeter.times(&walk, 1000).expect("few keys");
     assert_eq!(times.len(), 31, "keys at 30 frames per second stay");
     let clip = retargeter.clip(&walk, &times);
+    let times: Vec<f64> = times.iter().map(|time| time.pose).collect();
     let (from, to) = (Sampler::new(&source.model, Some(&walk)), Sampler::new(&target.model, Some(&clip)));
     let mut stood = 0;
     for (of_source, of_target) in [("LeftFoot", "foot_l"), ("RightFoot", "foot_r")] {
@@ -445,4 +446,53 @@ fn long_clips_and_odd_skeletons_are_refused() {
     let bones = Humanoid::find(&model.nodes, &model.order, &kinds, &[]);
     let error = Rig::new(model, bones, &BTreeMap::new()).err();
     assert_eq!(error, Some(RigError::NoLength(HumanBone::UpperLeg(Side::Left))));
+}
+
+/// A clip of one joint that jumps by an angle at a time, and of another that turns all the time.
+fn jumping(source: &Rig, name: &str, turning: Option<&str>) -> Clip {
+    let turn = |angle: f64| DVec4::from(DQuat::from_rotation_x(angle));
+    let curve = |times: &[f64], values: &[f64], interpolation| Curve {
+        times: times.to_vec(),
+        values: values.iter().map(|angle| turn(*angle)).collect(),
+        interpolation,
+    };
+    let channel = |name, curve| Channel { node: place(source, name), property: Property::Rotation, curve };
+    // As of a file: 0.4 as f32.
+    let jump = f64::from(0.4_f32);
+    let step = curve(&[0.0, 0.2, jump, 1.0], &[0.0, 0.0, 0.8, 0.8], Interpolation::Step);
+    let linear = |name| channel(name, curve(&[0.0, 1.0], &[0.0, 0.5], Interpolation::Linear));
+    let channels = std::iter::once(channel(name, step)).chain(turning.map(linear)).collect();
+    Clip { channels, end: 1.0, ..Clip::default() }
+}
+
+#[test]
+fn jumps_of_the_source_stay_jumps() {
+    let (source, target) = (rig(&MIXAMO), rig(&MANNEQUIN));
+    let retargeter = Retargeter::new(&source, &target);
+    let of = |clip: &Clip, name: &str| -> Curve {
+        let clip = retargeter.clip(clip, &retargeter.times(clip, 1000).expect("few keys"));
+        let is_of = |channel: &&Channel| (channel.node, channel.property) == (place(&target, name), Property::Rotation);
+        clip.channels.iter().find(is_of).expect("the bone moves").curve.clone()
+    };
+    let at = |curve: &Curve, time| DQuat::from_vec4(crate::sample::evaluate(curve, Property::Rotation, time));
+    let jump = f64::from(0.4_f32);
+
+    // Nothing else moves, and what is below the hips does not matter to an arm.
+    for turning in [None, Some("Hips"), Some("LeftUpLeg")] {
+        let curve = of(&jumping(&source, "RightArm", turning), "upperarm_r");
+        assert_eq!((curve.interpolation, &curve.times[..]), (Interpolation::Step, &[0.0, jump][..]), "{turning:?}");
+        assert!((at(&curve, 0.39).angle_between(at(&curve, 0.41)) - 0.8).abs() < 1e-6);
+    }
+    // The shoulder turns between the spine and the arm, and the arm of the target hangs on a shoulder that follows it.
+    let turned = of(&jumping(&source, "RightShoulder", Some("RightArm")), "clavicle_r");
+    assert_eq!((turned.interpolation, turned.times.len()), (Interpolation::Step, 2));
+
+    // Legs follow the hips: what moves is interpolated, with the jump in place.
+    let curve = of(&jumping(&source, "RightUpLeg", Some("Hips")), "thigh_r");
+    assert_eq!(curve.interpolation, Interpolation::Linear);
+    assert!(curve.times.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", curve.times);
+    let angle = |a, b| at(&curve, a).angle_between(at(&curve, b));
+    assert!(angle(0.36, jump - 1e-4) < 0.05, "{}", angle(0.36, jump - 1e-4));
+    // A frame at the key, rounded in f64.
+    assert!(angle(0.4, 0.42) < 0.05 && angle(jump - 1e-4, 0.4) > 0.7, "{}", angle(jump - 1e-4, 0.4));
 }

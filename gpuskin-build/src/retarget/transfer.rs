@@ -1,5 +1,7 @@
 //! Transfer of poses from one skeleton to another.
 
+use std::collections::BTreeSet;
+
 use glam::{DMat4, DQuat, DVec3};
 
 use super::bone::{HumanBone, Side};
@@ -38,6 +40,13 @@ struct BonePair {
     target: usize,
     /// Rotation of the target in its scene where the source is at its reference.
     aligned: DQuat,
+}
+
+/// Nodes of the source that a bone of the target follows.
+pub(super) struct Followed {
+    pub(super) nodes: BTreeSet<usize>,
+    /// Whether their translations matter, too.
+    pub(super) places: bool,
 }
 
 /// Points of a foot that bear it, in the reference pose.
@@ -92,6 +101,34 @@ impl<'a> Transfer<'a> {
     /// Returns the bones of the target that follow the source, and their nodes.
     pub(super) fn targets(&self) -> impl Iterator<Item = (HumanBone, usize)> + '_ {
         self.pairs.iter().map(|pair| (pair.bone, pair.target))
+    }
+
+    /// Returns the nodes of the source that the local transform of a bone of the target depends on.
+    pub(super) fn followed(&self, bone: HumanBone) -> Followed {
+        let above = |rig: &Rig, node: usize| -> BTreeSet<usize> {
+            std::iter::successors(Some(node), |&node| rig.model.nodes[node].parent).collect()
+        };
+        let pair_of = |node: usize| self.pairs.iter().find(|pair| pair.target == node);
+        let is_of_legs = |bone: HumanBone| {
+            use HumanBone::{Foot, Hips, LowerLeg, Toes, UpperLeg};
+            matches!(bone, Hips | UpperLeg(_) | LowerLeg(_) | Foot(_) | Toes(_))
+        };
+        // Feet are put in their places, and hips come down where legs are too short.
+        if is_of_legs(bone) {
+            let legs = self.source.bones.iter().filter(|(bone, _)| is_of_legs(*bone));
+            let nodes = legs.flat_map(|(_, node)| above(self.source, node)).collect();
+            return Followed { nodes, places: true };
+        }
+        let of = |pair: &BonePair| above(self.source, pair.source);
+        let own = self.pairs.iter().find(|pair| pair.bone == bone);
+        let carrier = own.and_then(|own| {
+            let mut parents =
+                std::iter::successors(Some(own.target), |&node| self.target.model.nodes[node].parent).skip(1);
+            parents.find_map(pair_of)
+        });
+        // A rotation relative to the bone that carries it does not depend on the nodes above both.
+        let [own, carrier] = [own, carrier].map(|pair| pair.map(of).unwrap_or_default());
+        Followed { nodes: own.symmetric_difference(&carrier).copied().collect(), places: false }
     }
 
     /// Returns the local transforms of the reference pose. `[node]`
