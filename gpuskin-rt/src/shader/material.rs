@@ -286,7 +286,7 @@ fn constants(surface: SurfaceCode) -> String {
     format!("struct Material {{\n    {}\n}}\n", members.join("\n    "))
 }
 
-/// What vertices pass on to fragments.
+/// Numbers that vertices pass on to fragments.
 struct PassedOn {
     /// Whether vertices have colours.
     colors: bool,
