@@ -248,6 +248,10 @@ fn add_blended(
     });
 }
 
+/// Allowed LOD error in shadow maps, in texels, over that in pictures, in pixels, as in gpuskin_rt: Bevy's filter averages over
+/// 5 x 5 texels.
+const SHADOW_LOD_ERROR: f32 = 1.5;
+
 /// Camera by which a view is culled.
 fn camera(view: &ExtractedView, is_light: bool) -> Camera {
     let clip_from_world = view
@@ -261,7 +265,7 @@ fn camera(view: &ExtractedView, is_light: bool) -> Camera {
     Camera {
         view_proj: rows.transpose().to_cols_array_2d(),
         eye: view.world_from_view.translation().to_array(),
-        height: view.viewport.w as f32,
+        height: view.viewport.w as f32 / if is_light { SHADOW_LOD_ERROR } else { 1.0 },
     }
 }
 

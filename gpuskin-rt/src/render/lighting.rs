@@ -141,6 +141,13 @@ impl CrowdRenderer {
         }
     }
 
+    /// Views of the shadow map: the cascades of the sun, then the tiles of lights.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn shadow_views(&self) -> &[View] {
+        self.lit.as_ref().and_then(|lit| lit.shadow_map.as_ref()).map_or(&[], |map| &map.views)
+    }
+
     /// Layout of [`CrowdRenderer::lighting_group`]; `None` if
     /// [`RendererDescriptor::shading`](crate::RendererDescriptor::shading) is diffuse.
     pub fn lighting_layout(&self) -> Option<&wgpu::BindGroupLayout> {

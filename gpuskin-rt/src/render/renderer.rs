@@ -32,6 +32,10 @@ use crate::lighting::Lighting;
 use crate::shader::Variant;
 use crate::{Encoding, Time};
 
+/// Allowed LOD error in the renderer's shadow maps, in texels, over that in pictures, in pixels. Their filter averages over 5 x 5
+/// texels.
+const SHADOW_LOD_ERROR: f32 = 1.5;
+
 /// Draws crowds of all models. Owns the clock, the views and the GPU resources.
 ///
 /// ```no_run
@@ -233,6 +237,13 @@ impl CrowdRenderer {
         cameras.into_iter().try_for_each(|(view, camera)| self.set_camera(queue, *view, camera))
     }
 
+    /// Allowed LOD error in a view, in pixels or texels.
+    fn lod_error_in(&self, view: View) -> f32 {
+        let map = self.lit.as_ref().and_then(|lit| lit.shadow_map.as_ref());
+        let is_shadow = map.is_some_and(|map| map.views.contains(&view));
+        self.lod_error * if is_shadow { SHADOW_LOD_ERROR } else { 1.0 }
+    }
+
     /// Camera last set of a view.
     pub(super) fn camera_of(&self, view: View) -> Option<Camera> {
         *self.views.get(view.0)?.camera.lock().unwrap_or_else(PoisonError::into_inner)
@@ -375,7 +386,8 @@ impl CrowdRenderer {
             view.set_since.store(false, Ordering::Relaxed);
             let waits = index != View::MAIN.0 && view.is_set_late.load(Ordering::Relaxed);
             let camera = *view.camera.lock().unwrap_or_else(PoisonError::into_inner);
-            let camera = camera.filter(|_| culls && !waits).map(|camera| camera.uniform(self.lod_error));
+            let lod_error = self.lod_error_in(View(index));
+            let camera = camera.filter(|_| culls && !waits).map(|camera| camera.uniform(lod_error));
             crowds.iter().for_each(|crowd| crowd.select_visible(index, camera.as_ref()));
         }
     }
@@ -391,7 +403,7 @@ impl CrowdRenderer {
             self.set_camera(queue, view, camera)?;
             if self.culling().is_some() {
                 self.views[view.0].set_since.store(true, Ordering::Relaxed);
-                let camera = Some(camera.uniform(self.lod_error));
+                let camera = Some(camera.uniform(self.lod_error_in(view)));
                 let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
                 crowds.iter().for_each(|crowd| crowd.select_visible(view.0, camera.as_ref()));
                 let posed: Vec<_> = crowds.into_iter().filter(|crowd| crowd.is_posed()).collect();
@@ -417,7 +429,7 @@ impl CrowdRenderer {
                 reason: format!("{view:?} belongs to another renderer; create it with add_view of this one"),
             });
         };
-        queue.write_buffer(&on_device.uniform, 0, bytemuck::bytes_of(&camera.uniform(self.lod_error)));
+        queue.write_buffer(&on_device.uniform, 0, bytemuck::bytes_of(&camera.uniform(self.lod_error_in(view))));
         *on_device.camera.lock().unwrap_or_else(PoisonError::into_inner) = Some(*camera);
         Ok(())
     }

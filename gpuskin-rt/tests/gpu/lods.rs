@@ -111,16 +111,8 @@ pub fn lods_match_cpu_reference() {
             for (view, camera) in [(View::MAIN, &cameras[0]), (scene.sun, &cameras[1])] {
                 let counts = scene.crowd.count_drawn(&scene.renderer, view).unwrap().lods;
                 let twin = expected(&scene, &test, camera, lod_error, 1.0);
-                // Sums in another order may differ at the edges of a view, and between two LODs.
-                let edges = [0.9995, 1.0005].map(|factor| expected(&scene, &test, camera, lod_error, factor));
-                for level in 0..4 {
-                    let slack = edges.iter().map(|edge| edge[level].abs_diff(twin[level])).sum::<u64>();
-                    assert!(
-                        counts[level].abs_diff(twin[level]) <= slack,
-                        "{counts:?}, expected {twin:?} on {}",
-                        gpu.name
-                    );
-                }
+                let differs = differs(&scene, &test, camera, lod_error, &counts);
+                assert!(!differs, "{counts:?}, expected {twin:?} on {}", gpu.name);
                 assert!(twin.iter().sum::<u64>() > 50);
                 if lod_error == 0.0 {
                     assert_eq!(twin[1..], [0; 3]);
@@ -129,6 +121,50 @@ pub fn lods_match_cpu_reference() {
                 }
             }
         }
+    }
+}
+
+/// Whether numbers of instances per LOD are not those of the CPU reference. Sums in another order may differ at the edges of a
+/// view, and between two LODs.
+fn differs(scene: &Scene, test: &TestModel, camera: &Camera, lod_error: f32, counts: &[u64]) -> bool {
+    let of = |factor| expected(scene, test, camera, lod_error, factor);
+    let (twin, edges) = (of(1.0), [0.9995, 1.0005].map(of));
+    let slack = |level: usize| edges.iter().map(|edge| edge[level].abs_diff(twin[level])).sum::<u64>();
+    (0..4).any(|level| counts[level].abs_diff(twin[level]) > slack(level))
+}
+
+/// LODs of the renderer's shadow maps may be off by 1.5 texels where pictures allow one pixel.
+pub fn shadow_maps_allow_a_larger_error() {
+    let cascades = ShadowDescriptor { cascades: 2, size: 256, distance: 120.0, caster_distance: 60.0 };
+    let tile = LightShadowDescriptor { tiles: 1, size: 128 };
+    let features =
+        LightingFeatures { shadows: Some(cascades), lights: 1, light_shadows: Some(tile), ..Default::default() };
+    for (encoding, gpu) in encodings() {
+        let test = test_model(true, encoding);
+        let shading = Shading::MetallicRoughness(features.clone());
+        let mut scene = scene(&gpu, &test, RendererDescriptor { shading, ..Default::default() }, None);
+        let cone = LightCone { direction: [0.0, -1.0, 0.0], inner: 0.5, outer: 0.6 };
+        let lamp = PunctualLight {
+            position: [0.0, 60.0, 0.0],
+            intensity: 5.0,
+            shadow: true,
+            cone: Some(cone),
+            ..Default::default()
+        };
+        scene.renderer.set_lights(&[lamp]).unwrap();
+        draw(&gpu, &mut scene, &cameras());
+        let mut cameras = Vec::new();
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        scene.renderer.draw_shadows_with(&mut encoder, |_, camera| cameras.push(*camera));
+        assert_eq!(cameras.len(), 3);
+        let mut plain = 0;
+        for (view, camera) in scene.renderer.shadow_views().iter().zip(&cameras) {
+            let counts = scene.crowd.count_drawn(&scene.renderer, *view).unwrap().lods;
+            let twin = expected(&scene, &test, camera, 1.5, 1.0);
+            assert!(!differs(&scene, &test, camera, 1.5, &counts), "{counts:?}, expected {twin:?} on {}", gpu.name);
+            plain += usize::from(!differs(&scene, &test, camera, 1.0, &counts));
+        }
+        assert!(plain < 3, "the error of pictures was allowed on {}", gpu.name);
     }
 }
 

@@ -130,6 +130,7 @@ fn main() -> std::process::ExitCode {
         test!(limits::views_of_another_renderer_are_refused),
         test!(limits::handles_are_send_and_sync),
         test!(lods::lods_match_cpu_reference, COMPUTE),
+        test!(lods::shadow_maps_allow_a_larger_error, COMPUTE),
         test!(lods::lod_draws_its_own_triangles, COMPUTE),
         test!(lods::lods_draw_same_picture_in_one_or_many_calls, GPU),
         test!(lods::instances_beyond_palette_slots_share_poses, COMPUTE),
