@@ -27,8 +27,7 @@ impl Camera {
     /// Camera that sees nothing.
     pub(crate) const BLIND: Self = Self { view_proj: [[0.0; 4]; 4], eye: [0.0; 3], height: 0.0 };
 
-    /// Returns this camera for a picture, or shadow map, of this height in pixels.
-    #[doc(hidden)]
+    /// Returns this camera for a picture, or shadow map, of this height in pixels: see [`Camera::height`].
     pub fn with_height(self, pixels: u32) -> Self {
         Self { height: pixels as f32, ..self }
     }
