@@ -477,7 +477,7 @@ fn jumps_of_the_source_stay_jumps() {
     let at = |curve: &Curve, time| DQuat::from_vec4(crate::sample::evaluate(curve, Property::Rotation, time));
     let jump = f64::from(0.4_f32);
 
-    // Nothing else moves, and what is below the hips does not matter to an arm.
+    // An arm follows neither the hips nor what hangs on them.
     for turning in [None, Some("Hips"), Some("LeftUpLeg")] {
         let curve = of(&jumping(&source, "RightArm", turning), "upperarm_r");
         assert_eq!((curve.interpolation, &curve.times[..]), (Interpolation::Step, &[0.0, jump][..]), "{turning:?}");
