@@ -248,8 +248,8 @@ fn add_blended(
     });
 }
 
-/// Allowed LOD error in shadow maps, in texels, over that in pictures, in pixels, as in gpuskin_rt: Bevy's filter averages over
-/// 5 x 5 texels.
+/// Allowed LOD error in shadow maps, in texels, over that in pictures, in pixels, as in gpuskin_rt: Bevy's default
+/// filter averages over 5 x 5 texels, too.
 const SHADOW_LOD_ERROR: f32 = 1.5;
 
 /// Camera by which a view is culled.
