@@ -58,7 +58,7 @@ impl<M> Crowd<M> {
         if let Some(part) = part.filter(|part| usize::from(*part) >= self.meta.parts.len()) {
             return wrong(format!("attach: part {part} does not exist; the model has {} parts", self.meta.parts.len()));
         }
-        let Some(slot) = self.core.state().attachments.free() else {
+        let Some(slot) = self.core.state_mut().attachments.free() else {
             let max = Appearance::MAX_ATTACHMENTS;
             return wrong(format!("attach: the crowd already has {max} attachments, the maximum; detach one first"));
         };
@@ -76,7 +76,7 @@ impl<M> Crowd<M> {
         let outside = origin.distance(origin.clamp(Vec3::from(rest.min), Vec3::from(rest.max).max(rest.min.into())));
         attached.reach += if outside.is_finite() { outside } else { 0.0 };
 
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         state.instances.show_all(1 << own);
         state.bounds_changed |= attached.reach > state.attachments.reach();
         let slots = &mut state.attachments.slots;
@@ -89,7 +89,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the attachment no longer exists.
     pub fn detach(&self, id: AttachmentId) -> Result<(), StaleId> {
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         state.attachments.get(state.instances.crowd(), id)?;
         state.attachments.slots[id.slot as usize].attached = None;
         Ok(())
@@ -108,7 +108,7 @@ impl<M> Crowd<M> {
         attachment: AttachmentId,
         visible: bool,
     ) -> Result<(), StaleId> {
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         state.attachments.get(state.instances.crowd(), attachment)?;
         let bit = 1 << Appearance::attachment_number(attachment.slot as usize);
         state.instances.change_appearance(instance, |appearance| appearance.show(bit, visible))

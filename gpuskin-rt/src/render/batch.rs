@@ -226,14 +226,13 @@ impl Batch {
     }
 
     /// Culls and evaluates all crowds. `counts`: number of instances of each. `times`: current and
-    /// previous time. `ignore_marks`: with occlusion culling, the first pass draws all instances in view.
+    /// previous time. With occlusion culling, the first pass draws all instances in view if the last frame had no second pass.
     pub(crate) fn record(
         &mut self,
         queue: &wgpu::Queue,
         pass: &mut wgpu::ComputePass<'_>,
         counts: &[u32],
         times: [Time; 2],
-        ignore_marks: bool,
     ) {
         if self.counts != counts {
             self.counts.clear();
@@ -246,7 +245,7 @@ impl Batch {
             self.frame.groups = groups.len() as u32;
             self.passes.write(queue, &self.crowds, &groups);
         }
-        self.revealed = false;
+        let ignore_marks = !core::mem::take(&mut self.revealed);
         let frame = BatchFrame { time: times[0].words(), ignore_marks: ignore_marks.into(), ..self.frame };
         self.passes.record(queue, pass, &frame, times);
     }

@@ -194,8 +194,7 @@ impl Batching {
         for BatchedCrowds { batch, crowds } in &mut self.batches {
             let alive: Vec<_> = crowds.iter().map(upgrade).collect();
             let counts: Vec<u32> = alive.iter().map(|c| c.as_ref().map_or(0, |crowd| crowd.uploaded())).collect();
-            let ignore_marks = alive.iter().flatten().any(|crowd| crowd.ignores_marks());
-            batch.record(queue, pass, &counts, times, ignore_marks);
+            batch.record(queue, pass, &counts, times);
         }
     }
 

@@ -13,7 +13,7 @@ impl<M> Crowd<M> {
         let time = self.time();
         // Before the lock: the iterator is the game's, and may use the crowd.
         let new: Vec<_> = instances.into_iter().map(|instance| (instance.record(&self.meta, time), instance)).collect();
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         new.into_iter().map(|(record, instance)| self.add(state, record, &instance)).collect()
     }
 
@@ -22,7 +22,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If one no longer exists: all others are removed, and the error names the first.
     pub fn despawn_many(&self, ids: &[InstanceId]) -> Result<(), StaleId> {
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         first_error(ids.iter().map(|id| self.remove(state, *id)))
     }
 
@@ -44,7 +44,7 @@ impl<M> Crowd<M> {
     /// are set, and the error names the first.
     pub fn set_transforms(&self, ids: &[InstanceId], transforms: &[Transform]) -> Result<(), Error> {
         self.same_length("set_transforms", ids.len(), "transforms", transforms.len())?;
-        Ok(self.core.state().instances.set_transforms(ids, transforms)?)
+        Ok(self.core.state_mut().instances.set_transforms(ids, transforms)?)
     }
 
     /// Changes the transforms of all instances in place: element `i` is that of [`Crowd::id_at`] `i`.
@@ -64,7 +64,7 @@ impl<M> Crowd<M> {
     /// # }
     /// ```
     pub fn update_transforms(&self, update: impl FnOnce(&mut [Transform])) {
-        self.core.state().instances.update_transforms(update);
+        self.core.state_mut().instances.update_transforms(update);
     }
 
     /// Sets the motions of many instances, `motions[i]` of `ids[i]`, each as [`Crowd::set_motion`] does.
@@ -74,7 +74,7 @@ impl<M> Crowd<M> {
     /// are set, and the error names the first.
     pub fn set_motions(&self, ids: &[InstanceId], motions: &[Motion]) -> Result<(), Error> {
         self.same_length("set_motions", ids.len(), "motions", motions.len())?;
-        Ok(self.core.state().instances.set_motions(ids, motions)?)
+        Ok(self.core.state_mut().instances.set_motions(ids, motions)?)
     }
 
     /// Starts a clip on many instances, `clips[i]` on `ids[i]`, each as [`Crowd::play`] does.
@@ -84,7 +84,7 @@ impl<M> Crowd<M> {
     /// play, and the error names the first.
     pub fn play_many(&self, ids: &[InstanceId], clips: &[Clip<M>], transition: Transition) -> Result<(), Error> {
         self.same_length("play_many", ids.len(), "clips", clips.len())?;
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let play = |(id, clip): (&InstanceId, &Clip<M>)| self.start(state, *id, *clip, transition);
         Ok(first_error(ids.iter().zip(clips).map(play))?)
     }
@@ -96,7 +96,7 @@ impl<M> Crowd<M> {
     /// are set, and the error names the first.
     pub fn set_speeds(&self, ids: &[InstanceId], speeds: &[f32]) -> Result<(), Error> {
         self.same_length("set_speeds", ids.len(), "speeds", speeds.len())?;
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let set = |(id, speed): (&InstanceId, &f32)| self.pace(state, *id, *speed);
         Ok(first_error(ids.iter().zip(speeds).map(set))?)
     }
@@ -110,7 +110,7 @@ impl<M> Crowd<M> {
     pub fn set_tints(&self, ids: &[InstanceId], tints: &[[f32; 4]]) -> Result<(), Error> {
         self.same_length("set_tints", ids.len(), "tints", tints.len())?;
         let set = |appearance: &mut crate::Appearance, tint| appearance.tint = packed_tint(tint);
-        Ok(self.core.state().instances.change_appearances(ids, tints, set)?)
+        Ok(self.core.state_mut().instances.change_appearances(ids, tints, set)?)
     }
 
     /// Sets the custom words of many instances, `words[i]` of `ids[i]`, each as [`Crowd::set_custom`]
@@ -122,7 +122,7 @@ impl<M> Crowd<M> {
     pub fn set_customs(&self, ids: &[InstanceId], words: &[[u32; 2]]) -> Result<(), Error> {
         self.same_length("set_customs", ids.len(), "words", words.len())?;
         let set = |appearance: &mut crate::Appearance, words| appearance.custom = words;
-        Ok(self.core.state().instances.change_appearances(ids, words, set)?)
+        Ok(self.core.state_mut().instances.change_appearances(ids, words, set)?)
     }
 
     /// Sets the variants of many instances, `variants[i]` of `ids[i]`, each as [`Crowd::set_variant`] does.
@@ -135,7 +135,7 @@ impl<M> Crowd<M> {
         let set = |appearance: &mut crate::Appearance, variant: ModelVariant<M>| {
             appearance.variant = variant.index().into();
         };
-        Ok(self.core.state().instances.change_appearances(ids, variants, set)?)
+        Ok(self.core.state_mut().instances.change_appearances(ids, variants, set)?)
     }
 
     fn same_length(&self, command: &str, ids: usize, what: &str, values: usize) -> Result<(), Error> {

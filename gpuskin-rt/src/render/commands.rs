@@ -19,7 +19,7 @@ impl<M> Crowd<M> {
     /// With 2^32 - 1 instances in the crowd already.
     pub fn spawn(&self, instance: Instance<M>) -> InstanceId {
         let record = instance.record(&self.meta, self.time());
-        self.add(&mut self.core.state(), record, &instance)
+        self.add(&mut self.core.state_mut(), record, &instance)
     }
 
     pub(super) fn add(&self, state: &mut CrowdState, record: InstanceRecord, instance: &Instance<M>) -> InstanceId {
@@ -37,7 +37,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn despawn(&self, id: InstanceId) -> Result<(), StaleId> {
-        self.remove(&mut self.core.state(), id)
+        self.remove(&mut self.core.state_mut(), id)
     }
 
     pub(super) fn remove(&self, state: &mut CrowdState, id: InstanceId) -> Result<(), StaleId> {
@@ -56,7 +56,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set(&self, id: InstanceId, instance: Instance<M>) -> Result<(), StaleId> {
         let record = instance.record(&self.meta, self.time());
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let layers = state.layer_set(id);
         if let (Some(queue), Some(slot)) = (&mut state.events, layers) {
             queue.stop_layers(&self.meta.clips, slot, self.time());
@@ -74,7 +74,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn play(&self, id: InstanceId, clip: Clip<M>, transition: Transition) -> Result<(), StaleId> {
-        self.start(&mut self.core.state(), id, clip, transition)
+        self.start(&mut self.core.state_mut(), id, clip, transition)
     }
 
     pub(super) fn start(
@@ -110,7 +110,7 @@ impl<M> Crowd<M> {
     /// ```
     pub fn events(&self) -> Vec<FiredEvent<InstanceId>> {
         let time = self.time();
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.locked();
         let clips = &self.meta.clips;
         if let Some(queue) = &mut state.events {
             return queue.drain(clips, time);
@@ -174,7 +174,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn set_speed(&self, id: InstanceId, speed: f32) -> Result<(), StaleId> {
-        self.pace(&mut self.core.state(), id, speed)
+        self.pace(&mut self.core.state_mut(), id, speed)
     }
 
     pub(super) fn pace(&self, state: &mut CrowdState, id: InstanceId, speed: f32) -> Result<(), StaleId> {
@@ -188,7 +188,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn seek(&self, id: InstanceId, seconds: f64) -> Result<(), StaleId> {
         let time = self.time();
-        self.change_playback(&mut self.core.state(), id, |r| r.seek_to(&self.meta, seconds, time))
+        self.change_playback(&mut self.core.state_mut(), id, |r| r.seek_to(&self.meta, seconds, time))
     }
 
     /// Pauses an instance at its current pose, layers and fades included, or resumes it from there.
@@ -197,7 +197,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set_paused(&self, id: InstanceId, paused: bool) -> Result<(), StaleId> {
         let time = self.time();
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         self.pause_layers(state, id, paused);
         self.change_playback(state, id, |r| r.set_paused(paused, time))
     }
@@ -222,7 +222,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set_transform(&self, id: InstanceId, transform: Transform) -> Result<(), StaleId> {
         let transform = transform.finite();
-        self.core.state().instances.change_transform(id, |t| *t = transform)
+        self.core.state_mut().instances.change_transform(id, |t| *t = transform)
     }
 
     /// Moves an instance at constant rates or by its root motion from the last prepared time on, until another
@@ -235,7 +235,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn set_motion(&self, id: InstanceId, motion: Motion) -> Result<(), StaleId> {
-        self.core.state().instances.set_motions(&[id], &[motion])
+        self.core.state_mut().instances.set_motions(&[id], &[motion])
     }
 
     /// Keeps instances that move on the ground, from where they are at the last prepared time; `None`: they move as if there
@@ -244,7 +244,7 @@ impl<M> Crowd<M> {
     /// device computes it in the same pass, from a copy of the heights that all crowds of the renderer share.
     /// Commands and queries are in world space, as without a terrain. Instances that stand do not change.
     pub fn set_terrain(&self, terrain: Option<&Terrain>) {
-        self.core.state().instances.set_terrain(terrain.cloned());
+        self.core.state_mut().instances.set_terrain(terrain.cloned());
     }
 
     /// Returns the motion of an instance; `None` if it no longer exists.
@@ -258,7 +258,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn move_to(&self, id: InstanceId, position: impl Into<[f32; 3]>) -> Result<(), StaleId> {
         let translation = finite_position(position.into());
-        self.core.state().instances.change_transform(id, |t| t.translation = translation)
+        self.core.state_mut().instances.change_transform(id, |t| t.translation = translation)
     }
 
     /// Rotates an instance by a unit quaternion `x, y, z, w`, from model space to world space.
@@ -268,7 +268,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn rotate_to(&self, id: InstanceId, quaternion: impl Into<[f32; 4]>) -> Result<(), StaleId> {
         let rotation = unit_rotation(quaternion.into());
-        self.core.state().instances.change_transform(id, |t| t.rotation = rotation)
+        self.core.state_mut().instances.change_transform(id, |t| t.rotation = rotation)
     }
 
     /// Turns an instance about the y axis: radians, counter-clockwise seen from above. Playback continues.
@@ -287,7 +287,7 @@ impl<M> Crowd<M> {
     pub fn move_and_face(&self, id: InstanceId, position: impl Into<[f32; 3]>, yaw: f32) -> Result<(), StaleId> {
         let translation = finite_position(position.into());
         let rotation = unit_rotation(Quat::from_rotation_y(yaw).into());
-        self.core.state().instances.change_transform(id, |t| (t.translation, t.rotation) = (translation, rotation))
+        self.core.state_mut().instances.change_transform(id, |t| (t.translation, t.rotation) = (translation, rotation))
     }
 
     /// Sets the uniform scale of an instance; 1 is the size of the model. Playback continues.
@@ -295,7 +295,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn scale_to(&self, id: InstanceId, scale: f32) -> Result<(), StaleId> {
-        self.core.state().instances.change_transform(id, |t| t.scale = finite_scale(scale))
+        self.core.state_mut().instances.change_transform(id, |t| t.scale = finite_scale(scale))
     }
 
     /// Sets the tint of an instance: linear RGBA, 0..1, multiplied with its base colours.
@@ -304,7 +304,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set_tint(&self, id: InstanceId, tint: impl Into<[f32; 4]>) -> Result<(), StaleId> {
         let tint = packed_tint(tint.into());
-        self.core.state().instances.change_appearance(id, |appearance| appearance.tint = tint)
+        self.core.state_mut().instances.change_appearance(id, |appearance| appearance.tint = tint)
     }
 
     /// Sets the two custom words of an instance, for the game's own shaders:
@@ -313,7 +313,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn set_custom(&self, id: InstanceId, words: [u32; 2]) -> Result<(), StaleId> {
-        self.core.state().instances.change_appearance(id, |appearance| appearance.custom = words)
+        self.core.state_mut().instances.change_appearance(id, |appearance| appearance.custom = words)
     }
 
     /// Sets the variant of the model's materials on an instance; playback continues.
@@ -321,7 +321,7 @@ impl<M> Crowd<M> {
     /// # Errors
     /// If the instance no longer exists.
     pub fn set_variant(&self, id: InstanceId, variant: ModelVariant<M>) -> Result<(), StaleId> {
-        self.core.state().instances.change_appearance(id, |appearance| appearance.variant = variant.index().into())
+        self.core.state_mut().instances.change_appearance(id, |appearance| appearance.variant = variant.index().into())
     }
 
     /// Shows or hides an instance; playback continues.
@@ -330,7 +330,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set_visible(&self, id: InstanceId, visible: bool) -> Result<(), StaleId> {
         self.core
-            .state()
+            .state_mut()
             .instances
             .change_appearance(id, |appearance| appearance.show(Appearance::INVISIBLE_BIT, visible))
     }
@@ -341,7 +341,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn set_part_visible(&self, id: InstanceId, part: Part<M>, visible: bool) -> Result<(), StaleId> {
         self.core
-            .state()
+            .state_mut()
             .instances
             .change_appearance(id, |appearance| appearance.show(Appearance::part_bit(part.index()), visible))
     }
@@ -378,7 +378,7 @@ impl<M> Crowd<M> {
 
     /// Removes all instances. Their ids become stale.
     pub fn clear(&self) {
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         state.layers.clear();
         state.instances.clear();
         if let Some(queue) = &mut state.events {

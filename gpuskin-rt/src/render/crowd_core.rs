@@ -1,6 +1,7 @@
 //! Crowd as the renderer draws it: state that the renderer shares with the handles of a crowd.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::ops::Deref;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::attachments::{AttachedProp, Attachments};
@@ -29,10 +30,16 @@ use crate::cull::CullView;
 use crate::{ClipInfo, Time};
 
 mod batched;
+mod frame_flags;
+
+use frame_flags::FrameFlags;
 
 /// CrowdState shared by the renderer and the handles of a crowd.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct CrowdCore {
+    /// First in memory, beside the counters of the `Arc`.
+    flags: FrameFlags,
     pub(crate) model: Arc<GpuModel>,
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
@@ -43,8 +50,6 @@ pub(crate) struct CrowdCore {
     pub(super) poses: Arc<Poses>,
     sharing: Option<SharedPoses>,
     pub(super) cache: CacheState,
-    /// Whether a batch does all the work of the crowd on the device, as of the last upload.
-    merged: AtomicBool,
     state: Mutex<CrowdState>,
 }
 
@@ -64,14 +69,8 @@ pub(super) struct CrowdState {
     capacity: usize,
     /// [`CrowdDescriptor::visible`].
     visible: Option<u32>,
-    /// Number of instances in `buffers` that are drawn.
-    uploaded: u32,
     /// Bytes that the last upload wrote.
     uploaded_bytes: u64,
-    /// Whether the second pass has run since the last upload. `ignore_marks`: whether it had not run
-    /// before that upload, so that the first pass draws all instances in view.
-    revealed: bool,
-    ignore_marks: bool,
     /// Instances that views see, if the model has no palettes.
     pub(super) culled: CpuCulling,
     /// Poses that a pass has drawn.
@@ -279,10 +278,7 @@ impl CrowdCore {
             scatter: Default::default(),
             capacity,
             visible,
-            uploaded: 0,
             uploaded_bytes: 0,
-            revealed: false,
-            ignore_marks: true,
             culled: CpuCulling::default(),
             posed: PosedLists::default(),
             palettes: None,
@@ -291,13 +287,31 @@ impl CrowdCore {
             next: None,
         });
         let (device, queue) = (device.clone(), queue.clone());
-        let merged = AtomicBool::new(false);
-        Ok(Self { model, parts, device, queue, name: name.to_owned(), clock, poses, sharing, cache, merged, state })
+        let flags = FrameFlags::default();
+        Ok(Self { flags, model, parts, device, queue, name: name.to_owned(), clock, poses, sharing, cache, state })
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, CrowdState> {
+    /// Locks the state to read it.
+    pub(super) fn state(&self) -> impl Deref<Target = CrowdState> {
+        self.locked()
+    }
+
+    /// Locks the state to change what the next frame draws.
+    pub(super) fn state_mut(&self) -> MutexGuard<'_, CrowdState> {
+        let state = self.locked();
+        self.flags.touch();
+        state
+    }
+
+    /// Locks the state to change what [`CrowdCore::upload`] does not depend on.
+    pub(super) fn locked(&self) -> MutexGuard<'_, CrowdState> {
         // No panic can occur while the state is half changed, so a poisoned lock is safe to use.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a frame, before its crowds are merged and upload.
+    pub(crate) fn begin(&self) {
+        self.flags.begin();
     }
 
     /// Uploads the changes since the last call. After an error, the crowd is drawn as before.
@@ -309,12 +323,18 @@ impl CrowdCore {
         (scatter, motion): (&LazyPipelines<ScatterPipeline>, &MotionPipelines),
         views: Option<&Views>,
     ) -> Result<(), Error> {
+        if self.is_merged() && !self.flags.is_active() {
+            return Ok(());
+        }
         let device = &self.device;
         let scatters = scatters(&uploads.limits);
-        let mut state = self.state();
+        let mut state = self.locked();
         let state = &mut *state;
-        state.ignore_marks = !core::mem::take(&mut state.revealed);
         let count = state.instances.len();
+        if state.batched.is_some_and(|room| count > room as usize) {
+            // Another thread has spawned instances since the batches were formed. The next frame makes room.
+            return Ok(());
+        }
         let geometry = &self.model.geometry;
         if let Some(poses) = geometry.poses() {
             let CrowdState { layers, instances, .. } = state;
@@ -327,7 +347,7 @@ impl CrowdCore {
             // Here instead of at load time: creating bind groups is a tenth of the cost of loading.
             geometry.bind_texture(device, layouts);
             self.model.materials.bind(device, layouts, geometry);
-            let max_capacity = max_instances(device, &self.name, count as u64)?;
+            let max_capacity = max_instances(device, &self.name, count as u64).inspect_err(|_| self.flags.touch())?;
             while state.capacity < count {
                 state.capacity = (state.capacity * 2).max(64);
             }
@@ -335,7 +355,7 @@ impl CrowdCore {
             let previous = geometry.variant.previous_transforms;
             let new = BoundInstances::new(device, state.capacity, scatters, previous);
             if let Some(old) = state.buffers.take() {
-                new.copy(Gpu { device, queue }, &old, state.uploaded);
+                new.copy(Gpu { device, queue }, &old, self.flags.uploaded());
             }
             state.buffers = Some(new);
             state.instances.mark_motions();
@@ -422,14 +442,17 @@ impl CrowdCore {
                 bytes += of_previous.upload((uploads, queue), scatter, changes, list, target, to_previous);
             }
         }
-        if bytes > 0 || state.uploaded != count as u32 {
+        let changed = self.flags.set_uploaded(count as u32) != count as u32 || bytes > 0;
+        if changed {
             state.culled.instances_changed();
         }
         state.uploaded_bytes = bytes;
-        state.uploaded = count as u32;
-        let moves = state.buffers.as_ref().is_some_and(|buffers| buffers.motion.is_some());
-        let merged = batched && !moves && state.attachments.iter().next().is_none();
-        self.merged.store(merged, Ordering::Relaxed);
+        let moves = state.instances.motions().is_some_and(|motions| motions.any());
+        self.flags.set_merged(batched && !moves && state.attachments.iter().next().is_none());
+        // Layers end by themselves, and transforms of the previous frame follow in the next one.
+        if changed || moves || state.layers.any() {
+            self.flags.touch();
+        }
         Ok(())
     }
 
@@ -447,7 +470,7 @@ impl CrowdCore {
     /// Selects the instances that a view sees, if the CPU does it for this crowd. `None`: the view draws all
     /// instances.
     pub(crate) fn select_visible(&self, index: usize, view: Option<&CullView>) {
-        let mut state = self.state();
+        let mut state = self.locked();
         let state = &mut *state;
         let geometry = &self.model.geometry;
         let (true, Some(view), Some(bounds)) = (self.can_cull_on_cpu(state), view, &geometry.bounds) else {
@@ -477,27 +500,22 @@ impl CrowdCore {
         let state = self.state();
         let buffers = state.buffers.clone()?;
         let (palettes, attached) = (state.palettes.clone(), state.attachments.iter().cloned().collect());
-        let (instances, live) = (state.uploaded, state.layers.live.any());
-        let (ignore_marks, revealed) = (state.ignore_marks, state.revealed);
+        let (instances, live) = (self.flags.uploaded(), state.layers.live.any());
+        let (ignore_marks, revealed) = (self.flags.ignores_marks(), self.flags.is_revealed());
         let (culled, poses) = (None, None);
         let drawn = Drawn { buffers, instances, live, ignore_marks, revealed, palettes, culled, poses, attached };
-        (state.uploaded > 0).then_some(drawn)
-    }
-
-    /// Drawable state, if the crowd has passes or draws that no batch does.
-    pub(crate) fn drawn_alone(&self) -> Option<Drawn> {
-        if self.is_merged() { None } else { self.drawn() }
+        (instances > 0).then_some(drawn)
     }
 
     /// Whether a batch does all the work of the crowd on the device. Takes no lock: in a scene of many
     /// models, most crowds are merged.
     pub(crate) fn is_merged(&self) -> bool {
-        self.merged.load(Ordering::Relaxed)
+        self.flags.is_merged()
     }
 
     /// Buffers of the instances; `None` before the first upload, or if shaders cannot bind them.
     pub(crate) fn instance_buffers(&self) -> Option<InstanceBuffers> {
-        let mut state = self.state();
+        let mut state = self.state_mut();
         state.exclusive = true;
         if state.batched.is_some() && state.next.is_none() {
             state.next = Some(self.own_buffers(&mut state));
@@ -508,7 +526,7 @@ impl CrowdCore {
 
     /// Records that the second pass has run.
     pub(crate) fn set_revealed(&self) {
-        self.state().revealed = true;
+        self.flags.set_revealed();
     }
 }
 
@@ -521,7 +539,7 @@ impl CrowdCore {
         encoder: &mut wgpu::CommandEncoder,
         views: impl Iterator<Item = Option<View>>,
     ) {
-        let Some(drawn) = self.drawn_alone().filter(|drawn| !drawn.attached.is_empty()) else { return };
+        let Some(drawn) = self.drawn().filter(|drawn| !drawn.attached.is_empty()) else { return };
         let list = |view| drawn.draw_runs(view).filter_map(|run| run.palette.and_then(|p| p.draws)).collect::<Vec<_>>();
         let mut views = views.peekable();
         let revealed = views.peek() == Some(&Some(View::REVEALED));

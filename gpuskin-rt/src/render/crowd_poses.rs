@@ -41,14 +41,14 @@ impl CrowdCore {
 
     /// Notes the poses that a pass has drawn.
     pub(crate) fn set_poses(&self, texture: usize, poses: Option<DrawnPoses>) {
-        self.state().posed.set(texture, poses);
+        self.locked().posed.set(texture, poses);
     }
 
     /// Poses of this frame; a pass that draws them is submitted where `prepare` has not recorded one.
     fn poses_in(&self, texture: usize, drawn: &Drawn) -> Option<DrawnPoses> {
         let frame = self.poses.frame();
         let known = {
-            let posed = &mut self.state().posed;
+            let posed = &mut self.locked().posed;
             if texture == poses::ALL {
                 posed.all_used = frame;
             }

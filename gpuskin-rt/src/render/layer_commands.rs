@@ -122,7 +122,7 @@ impl<M> Crowd<M> {
             ));
         }
         let next = transition.start.playback(meta, clip.index(), time);
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let CrowdState { instances, layers, .. } = state;
         let slot = layers.of(instances, id, &meta.name, time)?;
         let paused = instances.get(id).is_some_and(|record| record.is_paused());
@@ -141,7 +141,7 @@ impl<M> Crowd<M> {
     pub fn set_layer_weight(&self, id: InstanceId, layer: usize, weight: f32, seconds: f32) -> Result<(), Error> {
         let time = self.time();
         check_layer(&self.meta, layer)?;
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let CrowdState { instances, layers, .. } = state;
         let record = instances.get(id).ok_or(StaleId::Instance(id))?;
         if let Some(slot) = record.layer_set().checked_sub(1) {
@@ -186,7 +186,7 @@ impl<M> Crowd<M> {
         };
         set.map_clips(known(meta.clips.len())).map_err(missing("clip"))?;
         set.map_masks(known(meta.masks.len())).map_err(missing("mask"))?;
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let CrowdState { instances, layers, .. } = state;
         let slot = layers.of(instances, id, &meta.name, time)?;
         layers.replace(&self.core.device, slot, &mut set, &meta.name)?;

@@ -20,7 +20,7 @@ impl<M> Crowd<M> {
     pub fn set_live_bones(&self, id: InstanceId, bones: LiveBones<'_>, seconds: f32) -> Result<(), Error> {
         let (poses, time) = (local_poses(self, "live bones")?, self.time());
         check(&self.meta.name, poses, 1, &bones)?;
-        let CrowdState { instances, layers, .. } = &mut *self.core.state();
+        let CrowdState { instances, layers, .. } = &mut *self.core.state_mut();
         let slot = layers.of(instances, id, &self.meta.name, time)?;
         let pose = match layers.set(slot).live_pose_number() {
             Some(pose) => pose,
@@ -58,7 +58,7 @@ impl<M> Crowd<M> {
         let poses = local_poses(self, "live bones")?;
         check(&self.meta.name, poses, ids.len(), &bones)?;
         let each = bones.len() / ids.len().max(1);
-        let CrowdState { instances, layers, .. } = &mut *self.core.state();
+        let CrowdState { instances, layers, .. } = &mut *self.core.state_mut();
         let (mut found, mut result) = (0, Ok(()));
         // Instances whose poses are consecutive: first instance, first pose, count.
         let mut run = (0, 0, 0);
@@ -105,7 +105,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists.
     pub fn release_live_bones(&self, id: InstanceId, seconds: f32) -> Result<(), StaleId> {
         let time = self.time();
-        let CrowdState { instances, layers, .. } = &mut *self.core.state();
+        let CrowdState { instances, layers, .. } = &mut *self.core.state_mut();
         let record = instances.get(id).ok_or(StaleId::Instance(id))?;
         let slot = record.layer_set().checked_sub(1);
         if let Some(slot) = slot.filter(|slot| layers.set(*slot).live_pose_number().is_some()) {

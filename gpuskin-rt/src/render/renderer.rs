@@ -83,6 +83,8 @@ pub struct CrowdRenderer {
     /// Models on the device, by content hash and encoding.
     pub(super) models: HashMap<([u8; 16], Encoding), Weak<GpuModel>>,
     pub(super) crowds: Vec<Weak<CrowdCore>>,
+    /// Crowds of which no batch does all the work, as of the last `prepare`.
+    pub(super) alone: Vec<Weak<CrowdCore>>,
     pub(super) fields: Vec<Weak<FieldCore>>,
     /// Crowds whose passes are merged.
     pub(super) batching: Batching,
@@ -145,6 +147,7 @@ impl CrowdRenderer {
             before: None,
             models: HashMap::new(),
             crowds: Vec::new(),
+            alone: Vec::new(),
             fields: Vec::new(),
             batching: Batching::new(device),
         };
@@ -277,7 +280,6 @@ impl CrowdRenderer {
         self.before = Some(self.prepared.unwrap_or(time));
         self.prepared = Some(time);
         self.clock.store(time.to_bits(), Ordering::Relaxed);
-        self.crowds.retain(|crowd| crowd.strong_count() > 0);
         self.fields.retain(|field| field.strong_count() > 0);
         guarded(&self.device.clone(), || self.upload(queue, encoder, camera, time))
     }
@@ -292,7 +294,9 @@ impl CrowdRenderer {
         queue.write_buffer(&self.scene, 0, bytemuck::bytes_of(&SceneUniform::new(time, &self.light)));
         self.fields.iter().filter_map(Weak::upgrade).for_each(|field| field.upload(queue));
         let mut result = self.set_camera(queue, View::MAIN, camera).and_then(|()| self.upload_lighting(queue, camera));
-        let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
+        let mut crowds = Vec::with_capacity(self.crowds.len());
+        self.crowds.retain(|crowd| crowd.upgrade().map(|crowd| crowds.push(crowd)).is_some());
+        crowds.iter().for_each(|crowd| crowd.begin());
         let views = self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS);
         let pyramid = self.occlusion.as_ref().map(Occlusion::layout);
         let (gpu, pipelines) = (Gpu { device: &self.device, queue }, (&*self.layouts, &mut self.pipelines));
@@ -304,13 +308,15 @@ impl CrowdRenderer {
         }
         self.batching.upload(&mut uploads, queue, &self.scatter_pipeline);
         uploads.submit(queue);
+        crowds.retain(|crowd| !crowd.is_merged());
+        self.alone = crowds.iter().map(Arc::downgrade).collect();
         self.select_visible(&crowds);
         self.poses.begin([time, self.previous_time()]);
-        let posed: Vec<_> = crowds.into_iter().filter(|crowd| crowd.is_posed()).collect();
+        let posed: Vec<_> = crowds.iter().filter(|crowd| crowd.is_posed()).cloned().collect();
         for view in (0..self.views.len()).map(View) {
             result = result.and(self.draw_poses(encoder, &posed, view));
         }
-        self.evaluate(queue, encoder, time);
+        self.evaluate(queue, encoder, &crowds, time);
         result
     }
 
@@ -352,9 +358,15 @@ impl CrowdRenderer {
         self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS)
     }
 
-    /// Culls, and evaluates the poses of crowds whose models need compute.
-    fn evaluate(&mut self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, time: Time) {
-        let drawn: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).filter_map(|c| c.drawn_alone()).collect();
+    /// Culls, and evaluates the poses of crowds whose models need compute. `crowds`: those that no batch does all work of.
+    fn evaluate(
+        &mut self,
+        queue: &wgpu::Queue,
+        encoder: &mut wgpu::CommandEncoder,
+        crowds: &[Arc<CrowdCore>],
+        time: Time,
+    ) {
+        let drawn: Vec<_> = crowds.iter().filter_map(|crowd| crowd.drawn()).collect();
         let mut moving = drawn.iter().filter_map(|d| Some((d.motion()?, d.instances))).peekable();
         let own = |d: &&Drawn| d.palettes.as_ref().is_some_and(|palettes| !palettes.is_batched());
         let mut with_palettes = drawn.iter().filter(own).filter_map(|d| Some((d.palettes.as_ref()?, d))).peekable();
@@ -373,7 +385,7 @@ impl CrowdRenderer {
             palettes.evaluate(queue, &mut pass, d.instances, (d.live, d.ignore_marks), times);
         }
         drop(pass);
-        for crowd in self.crowds.iter().filter_map(Weak::upgrade) {
+        for crowd in crowds {
             let each = (0..self.views.len()).map(|view| Some(View(view)));
             crowd.record_attachments(Gpu { device: &self.device, queue }, encoder, std::iter::once(None).chain(each));
         }
@@ -404,7 +416,7 @@ impl CrowdRenderer {
             if self.culling().is_some() {
                 self.views[view.0].set_since.store(true, Ordering::Relaxed);
                 let camera = Some(camera.uniform(self.lod_error_in(view)));
-                let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
+                let crowds: Vec<_> = self.alone.iter().filter_map(Weak::upgrade).collect();
                 crowds.iter().for_each(|crowd| crowd.select_visible(view.0, camera.as_ref()));
                 let posed: Vec<_> = crowds.into_iter().filter(|crowd| crowd.is_posed()).collect();
                 if !posed.is_empty() && view != View::MAIN {
@@ -471,7 +483,7 @@ impl CrowdRenderer {
         let lit = on_device.lit.as_ref().filter(|_| !matches!(kind, PassKind::Depth | PassKind::Shadow));
         pass.set_bind_group(0, lit.unwrap_or(&on_device.bind_group), &[]);
         self.batching.draw(pass, view, kind);
-        for crowd in self.crowds.iter().filter_map(Weak::upgrade).filter(|crowd| !crowd.is_merged()) {
+        for crowd in self.alone.iter().filter_map(Weak::upgrade) {
             let Some(drawn) = crowd.drawn_with_poses(Some(view)) else { continue };
             let batched = drawn.palettes.as_ref().is_some_and(|palettes| palettes.is_batched());
             let draws_own = !batched && crowd.parts.iter().any(|part| part.pipelines.draws(kind));

@@ -49,9 +49,9 @@ impl CrowdRenderer {
         }
         let (device, queue) = (self.device.clone(), self.queue.clone());
         let (Some(occlusion), Some(views)) = (&mut self.occlusion, &self.culled_views) else { return Ok(()) };
-        let crowds: Vec<_> = self.crowds.iter().filter_map(Weak::upgrade).collect();
-        let drawn: Vec<_> = crowds.iter().filter_map(|c| c.drawn()).filter(|d| d.palettes.is_some()).collect();
-        if drawn.is_empty() {
+        let alone: Vec<_> = self.alone.iter().filter_map(Weak::upgrade).collect();
+        let drawn: Vec<_> = alone.iter().filter_map(|c| c.drawn()).filter(|d| d.palettes.is_some()).collect();
+        if drawn.is_empty() && self.batching.is_empty() {
             return Ok(());
         }
         let gpu = Gpu { device: &device, queue: &queue };
@@ -67,8 +67,8 @@ impl CrowdRenderer {
             }
         }
         drop(pass);
-        for crowd in &crowds {
-            crowd.set_revealed();
+        self.crowds.iter().filter_map(Weak::upgrade).for_each(|crowd| crowd.set_revealed());
+        for crowd in &alone {
             crowd.record_attachments(gpu, encoder, std::iter::once(Some(View::REVEALED)));
         }
         result

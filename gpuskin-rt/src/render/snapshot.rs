@@ -64,7 +64,7 @@ impl<M> Crowd<M> {
         saved.move_to(time, &self.meta.clips);
         let layered = self.core.model.geometry.poses().is_some();
         self.clear();
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let CrowdState { instances, layers, events, .. } = state;
         let both = saved.records.iter().zip(&saved.appearances);
         let ids: Vec<InstanceId> = both.map(|(record, appearance)| instances.spawn(*record, *appearance)).collect();
@@ -97,7 +97,7 @@ impl<M> Crowd<M> {
     /// If the model lacks a clip of the record.
     pub fn spawn_record(&self, record: InstanceRecord, appearance: Appearance) -> Result<InstanceId, Error> {
         let record = checked(&self.meta, record)?.with_layer_set(0);
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let id = state.instances.spawn(record, appearance);
         if let Some(queue) = &mut state.events {
             queue.play(&self.meta.clips, id, record.playback(), self.time());
@@ -112,7 +112,7 @@ impl<M> Crowd<M> {
     /// If the model lacks a clip of the record.
     pub fn adopt(&self, record: InstanceRecord, appearance: Appearance) -> Result<InstanceId, Error> {
         let id = self.spawn_record(record, appearance)?;
-        self.core.state().instances.adopt(id);
+        self.core.state_mut().instances.adopt(id);
         Ok(id)
     }
 
@@ -123,7 +123,7 @@ impl<M> Crowd<M> {
     /// If the instance no longer exists, or if the model lacks a clip of the record.
     pub fn set_record(&self, id: InstanceId, record: InstanceRecord) -> Result<(), Error> {
         let record = checked(&self.meta, record)?;
-        let state = &mut *self.core.state();
+        let state = &mut *self.core.state_mut();
         let layers = state.instances.get(id).ok_or(StaleId::Instance(id))?.layer_set();
         self.pause_layers(state, id, record.is_paused());
         Ok(self.change(state, id, |r| *r = record.with_layer_set(layers))?)

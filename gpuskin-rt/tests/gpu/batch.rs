@@ -105,7 +105,7 @@ impl Scene {
     pub fn draw(&mut self, turn: u32, occlusion: bool) -> Vec<Picture> {
         let Self { gpu, renderer, sun, .. } = self;
         let (sin, cos) = (turn as f32 * 1.1).sin_cos();
-        let eye = Vec3::new(cos * 30.0, turn as f32 * 3.0 - 9.0, sin * 30.0);
+        let eye = Vec3::new(cos * 30.0, (turn % 8) as f32 * 3.0 - 9.0, sin * 30.0);
         let main = Camera::perspective_look_at(eye.to_array(), [0.0; 3], 0.9, 1.0, 0.1, 80.0).with_height(SIDE);
         let of_sun = Camera::orthographic_look_at([cos * 20.0, 30.0, 0.0], [0.0; 3], 12.0, 9.0, 60.0).with_height(600);
         let canvas = [Canvas::new(gpu, SIDE), Canvas::new(gpu, SIDE)];
@@ -226,6 +226,67 @@ pub fn batched_pictures_match_single_crowds() {
         scenes.iter_mut().for_each(|scene| scene.add(&models[0], 670, 50));
         assert_same(&mut scenes, 6, MODELS, "a crowd was added");
     }
+}
+
+/// Merged crowds of which nothing has changed are passed over: the next command of each kind still shows.
+pub fn commands_after_still_frames_match_single_crowds() {
+    let models: Vec<_> = (0..4).map(test_model).collect();
+    let mut scenes = scenes(&models, &RendererDescriptor::default()).expect(DEVICE);
+    type Command = fn(&Crowd<Dynamic>, InstanceId);
+    let commands: [(&str, usize, Command); 10] = [
+        ("move", 4, |crowd, id| crowd.move_to(id, [1.0, 2.0, 3.0]).unwrap()),
+        ("tint", 4, |crowd, id| crowd.set_tint(id, [1.0, 0.0, 1.0, 1.0]).unwrap()),
+        ("play", 4, |crowd, id| crowd.play(id, Clip::new(2), Transition::crossfade(0.3)).unwrap()),
+        ("speed", 4, |crowd, id| crowd.set_speed(id, 0.3).unwrap()),
+        ("hide", 4, |crowd, id| crowd.set_visible(id, false).unwrap()),
+        ("despawn", 4, |crowd, id| crowd.despawn(id).unwrap()),
+        ("update", 4, |crowd, _| crowd.update_transforms(|all| all.iter_mut().for_each(|t| t.translation[0] += 1.0))),
+        ("motion", 4, |crowd, id| crowd.set_motion(id, Motion::forwards(0.9)).unwrap()),
+        ("standing again", 4, |crowd, _| {
+            let ids: Vec<_> = (0..crowd.len() as u32).filter_map(|i| crowd.id_at(i)).collect();
+            crowd.set_motions(&ids, &vec![Motion::STILL; ids.len()]).unwrap();
+        }),
+        ("layer", 3, |crowd, id| crowd.play_layer(id, 0, Clip::new(2), None, Transition::crossfade(0.1), 1.0).unwrap()),
+    ];
+    let mut turn = 0;
+    for (i, (what, merged, command)) in commands.into_iter().enumerate() {
+        for _ in 0..3 {
+            assert_same(&mut scenes, turn, 4, &format!("still before {what}"));
+            turn += 1;
+        }
+        for scene in &scenes {
+            let bytes: u64 = scene.crowds.iter().map(|crowd| crowd.explain(&scene.renderer).uploaded_bytes).sum();
+            assert_eq!(bytes, 0, "still before {what}");
+            command(&scene.crowds[2], scene.ids[2][i]);
+        }
+        assert_same(&mut scenes, turn, merged, what);
+        turn += 1;
+    }
+}
+
+/// Instances that another thread spawns while frames are prepared.
+pub fn instances_spawned_during_frames_are_drawn() {
+    const MORE: u32 = 4_000;
+    let models: Vec<_> = (0..3).map(test_model).collect();
+    let limits = (wgpu::Limits::default(), CrowdRenderer::OPTIONAL_FEATURES);
+    let mut scene = Scene::new(limits, &models, RendererDescriptor::default(), 20).expect(DEVICE);
+    scene.draw(0, false);
+    let crowd = scene.crowds[1].clone();
+    let before = crowd.len() as u32;
+    let spawner = std::thread::spawn(move || {
+        for _ in 0..MORE {
+            crowd.spawn(Instance::at([0.0, 0.0, 0.0]));
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    });
+    while !spawner.is_finished() {
+        scene.draw(0, false);
+    }
+    spawner.join().unwrap();
+    (0..3).for_each(|_| drop(scene.draw(0, false)));
+    let explanations: Vec<_> = scene.crowds.iter().map(|crowd| crowd.explain(&scene.renderer)).collect();
+    assert_eq!(explanations[1].instances, before + MORE);
+    assert!(explanations.iter().all(|explanation| explanation.merged == 3 && explanation.uploaded_bytes == 0));
 }
 
 /// Crowds that come and go while others are drawn: they are merged by and by, and few batches are remade.

@@ -59,6 +59,8 @@ fn main() -> std::process::ExitCode {
         test!(batch::batched_pictures_match_single_crowds, VULKAN),
         test!(batch::batched_pictures_of_blended_materials_match_single_crowds, VULKAN),
         test!(batch::batched_pictures_in_the_full_material_match_single_crowds, VULKAN),
+        test!(batch::commands_after_still_frames_match_single_crowds, VULKAN),
+        test!(batch::instances_spawned_during_frames_are_drawn, VULKAN),
         test!(batch::crowds_that_come_and_go_match_single_crowds, VULKAN),
         test!(batch::crowds_are_drawn_while_pipelines_of_batches_compile, VULKAN),
         test!(batch::thousands_of_models_and_new_views_match_single_crowds, VULKAN),

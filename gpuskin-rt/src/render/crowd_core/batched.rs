@@ -1,7 +1,6 @@
 //! Crowds that join batches and leave them.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::{BoundInstances, CrowdCore, CrowdState};
 use crate::batch::MAX_BATCHED_INSTANCES;
@@ -21,7 +20,14 @@ impl CrowdCore {
     /// Needs of the crowd in a batch: room for instances, and the distance by which attachments extend
     /// the bounds of its clips, metres. `None` if it is drawn by itself.
     pub(crate) fn batch_needs(&self) -> Option<(u32, f32)> {
-        let state = self.state();
+        if self.flags.is_active() {
+            self.flags.set_batch_needs(self.needs_of(&self.state()));
+        }
+        self.flags.batch_needs()
+    }
+
+    /// [`CrowdCore::batch_needs`] of a state.
+    fn needs_of(&self, state: &CrowdState) -> Option<(u32, f32)> {
         let geometry = &self.model.geometry;
         let poses = geometry.poses().filter(|_| geometry.bounds.is_some() && self.sharing.is_none())?;
         let copied = poses.words().size().max(geometry.vertices_len()).max(geometry.indices_len());
@@ -43,12 +49,12 @@ impl CrowdCore {
         room: u32,
         palettes: Palettes,
     ) {
-        let mut state = self.state();
+        let mut state = self.state_mut();
         let SharedInstances { places, playbacks, previous, .. } = instances.clone();
         let previous = previous.filter(|_| self.model.geometry.variant.previous_transforms);
         let new = BoundInstances { first, places, playbacks, previous, motion: None, shared: Some(instances.clone()) };
         if let Some(old) = state.buffers.take() {
-            new.record_copy(encoder, &old, state.uploaded);
+            new.record_copy(encoder, &old, self.flags.uploaded());
         }
         self.model.materials.bind(&self.device, layouts, &self.model.geometry);
         state.buffers = Some(new);
@@ -59,34 +65,29 @@ impl CrowdCore {
 
     /// Takes the crowd out of its batch, if it is in one.
     pub(crate) fn leave_batch(&self) {
-        let mut state = self.state();
+        let mut state = self.state_mut();
         if state.batched.is_some() {
             let own = state.next.take().unwrap_or_else(|| self.own_buffers(&mut state));
             state.buffers = Some(own);
             state.instances.mark_motions();
             (state.batched, state.palettes) = (None, None);
-            self.merged.store(false, Ordering::Relaxed);
+            self.flags.set_merged(false);
         }
     }
 
     /// Creates buffers of the crowd's own, with a copy of the instances of its batch.
     pub(super) fn own_buffers(&self, state: &mut CrowdState) -> BoundInstances {
         let previous = self.model.geometry.variant.previous_transforms;
-        state.capacity = state.capacity.max(state.uploaded as usize).max(1);
+        state.capacity = state.capacity.max(self.flags.uploaded() as usize).max(1);
         let own = BoundInstances::new(&self.device, state.capacity, scatters(&self.device.limits()), previous);
         if let Some(old) = &state.buffers {
-            own.copy(Gpu { device: &self.device, queue: &self.queue }, old, state.uploaded);
+            own.copy(Gpu { device: &self.device, queue: &self.queue }, old, self.flags.uploaded());
         }
         own
     }
 
     /// Number of instances as of the last upload.
     pub(crate) fn uploaded(&self) -> u32 {
-        self.state().uploaded
-    }
-
-    /// Whether the main view draws all instances in view, because the last frame had no second pass.
-    pub(crate) fn ignores_marks(&self) -> bool {
-        self.state().ignore_marks
+        self.flags.uploaded()
     }
 }
