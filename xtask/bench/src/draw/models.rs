@@ -175,10 +175,12 @@ fn table(context: &Context, model: &Model, count: u32, what: &str) -> Result<(),
     let mut gpu = [const { [const { Vec::new() }; MODELS.len()] }; VIEWS.len()];
     let mut cpu = gpu.clone();
     let mut steps = [const { [const { [const { Vec::new() }; STEPS.len()] }; MODELS.len()] }; VIEWS.len()];
+    let mut empty = [const { Vec::new() }; VIEWS.len()];
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
     for frame in 0..frames {
         for (v, &views) in VIEWS.iter().enumerate() {
             // Interleaved, so that clock rates and other load on the machine affect all alike.
+            empty[v].push(targets.empty_frame(context, views)?);
             for (k, scene) in scenes.iter_mut().enumerate() {
                 let (on_gpu, on_cpu) = scene.frame(context, &targets, views, frame, moving)?;
                 // The first frames upload all instances.
@@ -194,6 +196,7 @@ fn table(context: &Context, model: &Model, count: u32, what: &str) -> Result<(),
         let of = |times: &[Vec<f64>]| -> Vec<f64> { times.iter().cloned().map(median).collect() };
         let (on_gpu, on_cpu) = (of(&gpu[v]), of(&cpu[v]));
         let many = if *views == 1 { "1 view".to_owned() } else { format!("{views} views") };
+        time(&format!("{many}: the same passes without anything in them, on the CPU"), median(empty[v].clone()));
         for (k, models) in MODELS.iter().enumerate() {
             let name = format!("{models} models, {many}: frame on the GPU");
             let asked = (*models == 200 && !moving).then_some(Asked::AtMost(1.15));
@@ -225,6 +228,18 @@ impl Targets {
         };
         let maps = (1..VIEWS[1]).map(map).collect();
         Self { frame: Frame::new(&context.device), maps, timer: Timer::new(context) }
+    }
+
+    /// Seconds on the CPU to record and submit the passes of a frame without anything in them.
+    fn empty_frame(&self, context: &Context, views: usize) -> Result<f64, String> {
+        let mut encoder = context.device.create_command_encoder(&Default::default());
+        self.timer.as_ref().inspect(|timer| timer.mark(&mut encoder, 0));
+        let (record, ()) = seconds(|| {
+            self.maps.iter().take(views - 1).for_each(|map| depth_pass(&mut encoder, map, |_| {}));
+            self.frame.pass(&mut encoder, |_| {});
+        });
+        let (_, submit) = Timer::submit_timed(self.timer.as_ref(), context, encoder)?;
+        Ok(record + submit)
     }
 }
 
