@@ -8,10 +8,13 @@ use super::curve::{self, KeyTimesCache};
 use super::document;
 use super::file::File;
 use super::hierarchy::{Hierarchy, node_label};
+use super::lint::also_at;
+use super::morph;
 use super::node_names::{NodeMatch, NodeNames, common_rename};
 use super::report::Report;
 use super::retarget::{self, BoneTable, Lacks};
 use super::select::{ClipFile, ClipNodes, SelectedClip};
+use super::target_match::{TargetMatch, TargetMatcher};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::manifest::{ModelEntry, Rename};
 use crate::model::{Channel, Clip, MorphChannel, Property};
@@ -96,8 +99,10 @@ struct ClipReader<'a, 'f> {
     source: &'a ClipFile<'a, 'f>,
     /// File whose nodes the clips move.
     model: &'a File<'f>,
-    /// Number of morph targets of each node of the model.
-    targets: Vec<usize>,
+    /// Morph weights of each node of the model in the rest pose.
+    weights: Vec<&'a [f64]>,
+    /// Number of morph targets of each mesh of an animation file, and how they match; read on first use.
+    morphs: Option<(Vec<usize>, TargetMatcher)>,
     names: NodeNames<'a>,
     keys: KeyTimesCache,
     /// Nodes of an animation file without a node of the same name in the model.
@@ -108,13 +113,15 @@ struct ClipReader<'a, 'f> {
     alike: BTreeMap<usize, usize>,
     /// Pointers of the current clip to properties that are not animated (`KHR_animation_pointer`).
     pointers: BTreeSet<String>,
+    /// Nodes with a matrix that channels of the current clip move, which is of the same file.
+    matrices: BTreeSet<usize>,
 }
 
 impl<'a, 'f> ClipReader<'a, 'f> {
     fn new(
         source: &'a ClipFile<'a, 'f>,
         model: &'a ClipFile<'a, 'f>,
-        hierarchy: &Hierarchy,
+        hierarchy: &'a Hierarchy,
         rename: &'a [Rename],
     ) -> Self {
         // Clips that are retargeted are read as clips of a model of their own.
@@ -124,9 +131,10 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             ClipNodes::Retargeted(own, _) => (source.file, &**own, NodeNames::none()),
         };
         let (strangers, known, alike) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-        let targets = hierarchy.nodes.iter().map(|node| node.weights.len()).collect();
-        let (keys, pointers) = Default::default();
-        Self { source, model: moved, targets, names, keys, strangers, known, alike, pointers }
+        let weights = hierarchy.nodes.iter().map(|node| &*node.weights).collect();
+        let (keys, pointers, matrices) = Default::default();
+        let (model, morphs) = (moved, None);
+        Self { source, model, weights, morphs, names, keys, strangers, known, alike, pointers, matrices }
     }
 
     fn clip(&mut self, choice: &SelectedClip, report: &mut Report<'_>) -> Clip {
@@ -158,6 +166,14 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             let message = format!("the animation of {} is ignored", list(pointers.iter().map(String::as_str), LISTED));
             let help = "pointers to `translation`, `rotation`, `scale` and `weights` of nodes are read";
             report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).help(help).within(&label));
+        }
+        let matrices = core::mem::take(&mut self.matrices);
+        if let Some(node) = matrices.first() {
+            let mut message =
+                "a channel moves a node that has a matrix, which the channels of the node replace".to_owned();
+            message += &also_at(matrices.len() - 1);
+            let diagnostic = Diagnostic::warning(DiagnosticCode::NodeTransform, message);
+            report.warn(diagnostic.within(self.at(*node)).within(&label));
         }
         let mut warn = |node: usize, what: &str| {
             let name = self.model.document.nodes[node].name.as_deref();
@@ -247,24 +263,65 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         let Ok(keys) = self.keys.of(file, sampler) else { return Ok(None) };
         let place = format!("/animations/{animation}/samplers/{}", channel.sampler);
         if let Some(property) = property {
+            if self.model.document.nodes[node].matrix.is_some() && !self.source.is_other() {
+                self.matrices.insert(node);
+            }
             let at = || self.at(node);
             let mut warn = |message: String| {
                 report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(at()).within(label))
             };
-            if self.model.document.nodes[node].matrix.is_some() {
-                warn("a channel moves a node that has a matrix, which the channels of the node replace".to_owned());
-            }
             let curve = curve::curve(file, sampler, property, &keys, &place, &mut warn).map_err(|e| e.within(at()))?;
             return Ok(Some(AnyChannel::Transform(Channel { node, property, curve })));
         }
-        let targets = self.targets[node];
-        if targets == 0 {
+        if self.weights[node].is_empty() {
             let node = self.at(node);
             let message = format!("a channel for morph weights of {node} is ignored: its mesh has no morph targets");
             report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
             return Ok(None);
         }
-        let curve = curve::weights(file, sampler, targets, &keys, &place).map_err(|e| e.within(self.at(node)))?;
+        self.morph_weights([target.value(), node], (sampler, &keys, &place), label, report)
+    }
+
+    /// Reads the weights of the morph targets of a node. `nodes`: of the file, and of the model.
+    fn morph_weights(
+        &mut self,
+        nodes: [usize; 2],
+        (sampler, keys, place): (&json::animation::Sampler, &curve::KeyTimes, &str),
+        label: &Label,
+        report: &mut Report<'_>,
+    ) -> Result<Option<AnyChannel>, Diagnostic> {
+        let (file, [own, node]) = (self.source.file, nodes);
+        let weights = self.weights[node];
+        let at = |model: &Self, e: Diagnostic| e.within(model.at(node));
+        let meshes = [(file, own), (self.model, node)].map(|(file, node)| file.document.nodes[node].mesh);
+        let ([Some(of_file), Some(of_model)], ClipNodes::ByName) = (meshes, &self.source.nodes) else {
+            let curve = curve::weights(file, sampler, weights.len(), keys, place).map_err(|e| at(self, e))?;
+            return Ok(Some(AnyChannel::Morph(MorphChannel { node, curve })));
+        };
+        let meshes = [of_file.value(), of_model.value()];
+        let new = || (morph::counts(file), TargetMatcher::new(file, self.model));
+        let (counts, matcher) = self.morphs.get_or_insert_with(new);
+        let count = counts.get(meshes[0]).copied().unwrap_or(0);
+        let places = match matcher.matched(meshes, [count, weights.len()]) {
+            TargetMatch::InOrder => None,
+            TargetMatch::ByName(places) => Some(places),
+            TargetMatch::None => {
+                let node = self.at(node);
+                let message = format!(
+                    "a channel for morph weights of {node} is ignored: the mesh of the file has {count} morph targets, that of \
+                     the model {}, and their names do not tell which is which",
+                    weights.len()
+                );
+                report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
+                return Ok(None);
+            }
+        };
+        let mut curve = curve::weights(file, sampler, count, keys, place);
+        if let (Ok(read), Some(places)) = (&curve, places) {
+            file.claim((read.values.len() / count.max(1)) as u64 * places.len() as u64)?;
+            curve = curve.map(|read| matcher.arrange(read, meshes[0], &places, weights));
+        }
+        let curve = curve.map_err(|e| at(self, e))?;
         Ok(Some(AnyChannel::Morph(MorphChannel { node, curve })))
     }
 
@@ -320,6 +377,8 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             );
         }
         self.warn_of_alike(report);
+        let of_targets = self.morphs.as_ref().and_then(|(_, matcher)| matcher.report(&file.shown));
+        of_targets.into_iter().for_each(|diagnostic| report.warn(diagnostic));
         if self.strangers.is_empty() {
             return;
         }

@@ -1,18 +1,19 @@
 //! Node hierarchy: parents, order, transforms, and membership in the scene.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
-use glam::{DMat4, DQuat, DVec3, DVec4};
+use glam::{DMat3, DMat4, DQuat, DVec3, DVec4};
 use gltf::json::Index;
 
 use super::document;
 use super::file::File;
+use super::lint::also_at;
 use super::morph;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::manifest::{At, ModelEntry};
-use crate::model::{Local, Node, Trs};
+use crate::model::{Clip, Local, Node, Trs};
 use crate::suggest::{instead, quoted};
 
 /// The nodes of a file.
@@ -27,6 +28,27 @@ pub(super) struct Hierarchy {
 }
 
 impl Hierarchy {
+    /// Takes the matrices of nodes apart that clips of other files move, so that a clip may move the rotation of a node, for
+    /// example, and leave it in its place. Warns about a matrix that shears: the channels replace it.
+    pub(super) fn take_apart(&mut self, file: &File<'_>, clips: &[Clip], report: &mut Report<'_>) {
+        let of_others = clips.iter().filter(|clip| clip.file.is_some()).flat_map(|clip| &clip.channels);
+        let moved: BTreeSet<usize> = of_others.map(|channel| channel.node).collect();
+        let mut shears = Vec::new();
+        for node in moved {
+            let Local::Matrix(matrix) = self.nodes[node].local else { continue };
+            match taken_apart(&matrix) {
+                Some(trs) => self.nodes[node].local = Local::Trs(trs),
+                None => shears.push(node),
+            }
+        }
+        if let Some(node) = shears.first() {
+            let mut message =
+                "clips of other files move a node whose matrix shears, which their channels replace".to_owned();
+            message += &also_at(shears.len() - 1);
+            report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(node_label(file, *node)));
+        }
+    }
+
     /// Reads and checks all nodes, and reports all errors. Returns `None` on errors.
     pub(super) fn read(file: &File<'_>, report: &mut Report<'_>) -> Option<Self> {
         let listed = &file.document.nodes;
@@ -199,6 +221,15 @@ fn local(node: &document::GltfNode, report: &mut Report<'_>, label: impl Fn() ->
         rotation: node.rotation.map_or(DQuat::IDENTITY, |r| unit(DVec4::from_array(r))),
         scale: node.scale.map_or(DVec3::ONE, DVec3::from_array),
     }))
+}
+
+/// Returns translation, rotation and scale of a matrix; `None` if it shears or flattens.
+fn taken_apart(matrix: &DMat4) -> Option<Trs> {
+    const ROUNDING: f64 = 1e-5;
+    let trs = Trs::from_matrix(matrix);
+    let back = DMat4::from_scale_rotation_translation(trs.scale, trs.rotation, trs.translation);
+    let size = DMat3::from_mat4(*matrix).to_cols_array().iter().fold(0.0, |size: f64, x| size.max(x.abs()));
+    (trs.is_finite() && DMat3::from_mat4(back).abs_diff_eq(DMat3::from_mat4(*matrix), ROUNDING * size)).then_some(trs)
 }
 
 /// Whether the length of a quaternion is more than 2 % off, which neither rounding nor storage in 8 bits

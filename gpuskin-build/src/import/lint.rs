@@ -33,11 +33,7 @@ fn flips(model: &Model, clip: &Clip, shown: &str, moves: &[bool], report: &mut R
     let label = label.node(node, Some(&model.nodes[node].name));
     let mut message =
         format!("the rotation turns by about 180 degrees or more between its keys at {from:.3} s and {to:.3} s");
-    match all.count() {
-        0 => {}
-        1 => message.push_str("; also at another node"),
-        more => message.push_str(&format!("; also at {more} other nodes")),
-    }
+    message += &also_at(all.count());
     report.warn(Diagnostic::warning(DiagnosticCode::ClipFlip, message).within(label));
 }
 
@@ -93,12 +89,17 @@ fn uneven_scale(model: &Model, shown: &str, moves: &[bool], report: &mut Report<
     let label = clip.map_or(label.clone(), |clip| label.clip(&clip.source)).node(node, Some(&model.nodes[node].name));
     let [x, y, z] = scale.to_array();
     let mut message = format!("the scale {x:.3} x {y:.3} x {z:.3} is non-uniform, and the node has child nodes");
-    match nodes.len() - 1 {
-        0 => {}
-        1 => message.push_str("; also at another node"),
-        more => message.push_str(&format!("; also at {more} other nodes")),
-    }
+    message += &also_at(nodes.len() - 1);
     report.warn(Diagnostic::warning(DiagnosticCode::NodeUnevenScale, message).within(label));
+}
+
+/// Returns the end of a message about one node that also holds for others.
+pub(super) fn also_at(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        1 => "; also at another node".to_owned(),
+        more => format!("; also at {more} other nodes"),
+    }
 }
 
 fn uneven(scale: &DVec3) -> bool {

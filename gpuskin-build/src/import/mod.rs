@@ -20,7 +20,7 @@
 //! | clips without channels, or whose channels move nothing that is drawn | baked unchanged, with a warning |
 //! | clips with one key, or of length zero | one frame |
 //! | two channels for one property of a node | the last one is used, with a warning |
-//! | channels for a node with a matrix | played instead of the matrix, with a warning |
+//! | channels for a node with a matrix | played instead of the matrix, with a warning; those of another file instead of its translation, rotation or scale |
 //! | channels without a node, of unknown paths, or for weights of a node without morph targets | ignored, with a warning |
 //! | a number of values that does not match the keys | error |
 //! | quaternions that are not of unit length | normalised, with a warning if the length is more than 2 % off |
@@ -84,6 +84,7 @@ mod retarget;
 mod select;
 mod surface;
 mod surface_layers;
+mod target_match;
 mod target_names;
 mod textures;
 mod topology;
@@ -163,7 +164,7 @@ fn read<'f>(
     pixels: Pixels,
     report: &mut Report<'_>,
 ) -> Option<Model> {
-    let hierarchy = Hierarchy::read(file, report)?;
+    let mut hierarchy = Hierarchy::read(file, report)?;
     let errors = report.errors();
     let taking_part = hierarchy.taking_part(file, entry, report);
 
@@ -181,6 +182,7 @@ fn read<'f>(
     }
     let choices = select::choose(&sources, entry, report);
     let mut clips = clips::read(&choices, &sources, &hierarchy, entry, report);
+    hierarchy.take_apart(file, &clips, report);
     let events = events::read(&choices, &sources, entry, &mut clips, report);
     references::references(entry, &mut clips);
 

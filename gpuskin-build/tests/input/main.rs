@@ -19,6 +19,7 @@ mod models;
 mod morph_bones;
 mod morphs;
 mod mutations;
+mod other_files;
 mod play;
 mod reference;
 mod repairs;

@@ -1,0 +1,153 @@
+//! Animation files whose nodes and morph targets are matched with those of the model.
+
+use std::path::Path;
+
+use crate::common::build::{Gltf, figure};
+use crate::common::manifest::folder;
+use crate::common::samples::{face, talk};
+use crate::common::{Outcome, animation, entry, import_entry, warned};
+use glam::DVec3;
+use gpuskin_build::internals::import::Pixels;
+use gpuskin_build::internals::model::Local;
+use serde_json::{Value, json};
+
+/// Imports a model with the clips of another file.
+fn import(model: &Gltf, other: &Gltf) -> Outcome {
+    let folder = folder();
+    let write = |name: &str, g: &Gltf| std::fs::write(folder.path().join(name), g.glb()).expect("a file to write");
+    write("model.glb", model);
+    write("other.glb", other);
+    let mut entry = entry("model.glb");
+    entry.animations = vec![animation("other.glb")];
+    import_entry(Path::new(folder.path()), &entry, Pixels::Decode)
+}
+
+fn named(mut g: Gltf, names: Value) -> Gltf {
+    g.json["meshes"][0]["extras"] = json!({ "targetNames": names });
+    g
+}
+
+/// A face without a second node, whose mesh has a third target: as the first one.
+fn larger_face() -> Gltf {
+    let mut g = face();
+    let targets = g.json["meshes"][0]["primitives"][0]["targets"].as_array_mut().expect("a list");
+    targets.push(targets[0].clone());
+    g.json["meshes"][0]["weights"] = json!([0.5, 0.1, 0.25]);
+    g.json["nodes"][1]["weights"] = json!([0, 1, 0]);
+    g
+}
+
+/// Value of a number of the file.
+fn f64_of(value: f32) -> f64 {
+    value.into()
+}
+
+#[track_caller]
+fn weights(outcome: &Outcome) -> &[f64] {
+    let curve = &outcome.model().clips[0].morphs[0].curve;
+    assert_eq!(curve.targets, outcome.model().nodes[0].weights.len());
+    &curve.values
+}
+
+#[test]
+fn morph_targets_are_matched_by_name() {
+    let mut other = named(face(), json!(["Blink", "Smile"]));
+    talk(&mut other, "LINEAR", &[0.0, 1.0], &[0.1, 0.2, 0.3, 0.4]);
+    let swapped = import(&named(face(), json!(["Smile", "Blink"])), &other);
+    assert_eq!(weights(&swapped), [0.2, 0.1, 0.4, 0.3].map(f64_of));
+    assert!(swapped.warnings().is_empty(), "{:#?}", swapped.warnings());
+
+    // A target that the file does not have keeps its weight.
+    let more = import(&named(larger_face(), json!(["Blink", "Frown", "Smile"])), &other);
+    assert_eq!(weights(&more), [f64_of(0.1), 0.1, f64_of(0.2), f64_of(0.3), 0.1, f64_of(0.4)]);
+    assert!(more.warnings().is_empty(), "{:#?}", more.warnings());
+
+    // Tangents, values, tangents.
+    let mut other = named(face(), json!(["Blink", "Smile"]));
+    talk(&mut other, "CUBICSPLINE", &[0.0], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let cubic = import(&named(larger_face(), json!(["Smile", "Frown", "Blink"])), &other);
+    assert_eq!(weights(&cubic), [2.0, 0.0, 1.0, 4.0, 0.1, 3.0, 6.0, 0.0, 5.0]);
+}
+
+#[test]
+fn morph_targets_that_the_model_lacks_are_named_if_they_move() {
+    let names = json!(["Blink", "Wink", "Smile"]);
+    for (wink, warns) in [(0.0, false), (0.5, true)] {
+        let mut other = named(larger_face(), names.clone());
+        talk(&mut other, "LINEAR", &[0.0, 1.0], &[0.0, 0.0, 0.25, 1.0, wink, 0.75]);
+        let outcome = import(&named(face(), json!(["Smile", "Blink"])), &other);
+        assert_eq!(weights(&outcome), [0.25, 0.0, 0.75, 1.0]);
+        match warns {
+            true => warned(&outcome, &["other.glb", "no morph targets of these names", "Wink"]),
+            false => assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings()),
+        }
+    }
+}
+
+#[test]
+fn morph_targets_without_names_are_matched_by_their_number() {
+    let mut other = face();
+    talk(&mut other, "LINEAR", &[0.0, 1.0], &[0.0, 0.5, 1.0, 0.25]);
+    for model in [face(), named(face(), json!(["Smile", "Blink"])), named(face(), json!(["Smile", "Smile"]))] {
+        assert_eq!(weights(&import(&model, &other)), [0.0, 0.5, 1.0, 0.25]);
+    }
+    let outcome = import(&larger_face(), &other);
+    assert!(outcome.model().clips[0].morphs.is_empty());
+    warned(&outcome, &["other.glb", "clip `Talk`", "node 0 `Face`", "2 morph targets", "the model 3"]);
+    // Names of which none is known.
+    let outcome = import(&named(larger_face(), json!(["A", "B", "C"])), &named(other, json!(["D", "E"])));
+    assert!(outcome.model().clips[0].morphs.is_empty());
+    warned(&outcome, &["their names do not tell which is which"]);
+}
+
+/// Moves the rotation of the spine and of the head.
+fn turning() -> Gltf {
+    let mut g = figure();
+    let (input, output) =
+        (g.floats("SCALAR", &[0.0, 1.0]), g.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.6, 0.0, 0.0, 0.8]));
+    let channel = |node: usize| json!({ "sampler": 0, "target": { "node": node, "path": "rotation" } });
+    let samplers = json!([{ "input": input, "output": output }]);
+    g.json["animations"] = json!([{ "name": "Turn", "channels": [channel(1), channel(2)], "samplers": samplers }]);
+    g
+}
+
+/// Returns the figure without clips.
+fn still() -> Gltf {
+    let mut g = figure();
+    g.json["animations"] = json!([]);
+    g
+}
+
+/// Gives the spine and the head a matrix.
+fn with_matrices(mut g: Gltf, shear: f64) -> Gltf {
+    for node in [1, 2] {
+        let node = g.json["nodes"][node].as_object_mut().expect("an object");
+        ["translation", "rotation", "scale"].iter().for_each(|key| drop(node.remove(*key)));
+        node.insert("matrix".into(), json!([0, 2, 0, 0, -2, shear, 0, 0, 0, 0, 2, 0, 3, 4, 5, 1]));
+    }
+    g
+}
+
+#[test]
+fn channels_of_other_files_leave_the_rest_of_a_matrix() {
+    let outcome = import(&with_matrices(still(), 0.0), &turning());
+    assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
+    for node in [1, 2] {
+        let Local::Trs(trs) = outcome.model().nodes[node].local else { panic!("node {node} has a matrix") };
+        assert!(trs.translation.abs_diff_eq(DVec3::new(3.0, 4.0, 5.0), 1e-9), "{trs:?}");
+        assert!(trs.scale.abs_diff_eq(DVec3::splat(2.0), 1e-9), "{trs:?}");
+    }
+    let outcome = import(&with_matrices(still(), 1.0), &turning());
+    warned(&outcome, &["node 1 `Spine`", "whose matrix shears", "also at another node"]);
+    assert!(matches!(outcome.model().nodes[1].local, Local::Matrix(_)));
+}
+
+#[test]
+fn channels_for_matrices_of_the_same_file_have_one_warning() {
+    let outcome = with_matrices(turning(), 0.0).import();
+    warned(
+        &outcome,
+        &["clip `Turn`", "node 1 `Spine`", "a channel moves a node that has a matrix", "also at another node"],
+    );
+    assert_eq!(outcome.warnings().len(), 1, "{:#?}", outcome.warnings());
+}
