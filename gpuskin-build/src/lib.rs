@@ -51,6 +51,7 @@ mod diagnostic;
 mod displacement;
 mod encode;
 mod environment;
+mod fbx_names;
 mod frames;
 mod fs;
 mod geometry;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::File;
 use super::hierarchy::Hierarchy;
+use crate::fbx_names::unescaped;
 use crate::manifest::Rename;
 use crate::suggest::closest;
 
@@ -74,10 +75,11 @@ impl<'a> NodeNames<'a> {
     }
 }
 
-/// Returns a name without namespace, known prefix and separators, in lower case: `hips` for
+/// Returns a name without namespace, known prefix and separators, as it was before an FBX exporter replaced them, in lower case: `hips` for
 /// `mixamorig1:Hips`.
 fn plain(name: &str) -> String {
-    let own = name.rsplit([':', '|']).next().unwrap_or(name);
+    let name = unescaped(name);
+    let own = name.rsplit([':', '|']).next().unwrap_or(&name);
     let letters: String = own.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let cut = PREFIXES.iter().find_map(|prefix| letters.strip_prefix(prefix));
     match cut.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit())) {
@@ -111,6 +113,7 @@ mod tests {
             assert_eq!(plain(name), "lefthand", "{name}");
         }
         assert_eq!(plain("Bip001 Head"), "head");
+        assert_eq!(plain("mixamorigFBXASC058LeftHand"), "lefthand");
         assert_eq!((plain("mixamorig"), plain("LeftHand1")), ("mixamorig".into(), "lefthand1".into()));
         assert_ne!(plain("LeftHand"), plain("RightHand"));
     }

@@ -89,11 +89,12 @@ pub(super) fn rig(
             let names: Vec<String> = missing.iter().map(|bone| bone.name()).collect();
             let message =
                 format!("no humanoid skeleton: no nodes found for {}", list(names.iter().map(String::as_str), LISTED));
+            let joints = hierarchy.nodes.iter().zip(&kinds).filter(|(_, kind)| **kind == NodeKind::Bone);
             let help = format!(
                 "name the nodes in {}, by bone: {{ {} = \"...\" }}; the file has {}",
                 table.key,
                 names[0],
-                list(hierarchy.nodes.iter().map(|node| &*node.name), 30)
+                list(joints.map(|(node, _)| &*node.name), 30)
             );
             Diagnostic::error(DiagnosticCode::RetargetBones, message).help(help)
         }

@@ -1,6 +1,7 @@
 //! Words in the names of bones: the side, and what is left without the prefixes of tools.
 
 use super::bone::{Finger, Side};
+use crate::fbx_names::unescaped;
 
 /// Words that name no bone. A number may follow: `Bip001`, `mixamorig1`.
 const NO_BONES: [&str; 12] =
@@ -32,7 +33,8 @@ pub(super) struct BoneWords {
 impl BoneWords {
     /// Takes a name apart.
     pub(super) fn new(name: &str) -> Self {
-        let own = name.rsplit([':', '|']).next().unwrap_or(name);
+        let name = unescaped(name);
+        let own = name.rsplit([':', '|']).next().unwrap_or(&name);
         let mut found = Self::default();
         let mut is_palm = false;
         for word in words(own) {
@@ -130,6 +132,7 @@ mod tests {
             ("ORG-thigh.L", Some(Side::Left), "orgthigh"),
             ("IK-foot.l", Some(Side::Left), "ikfoot"),
             ("Armature|Hips", None, "hips"),
+            ("upper_armFBXASC046L", Some(Side::Left), "upperarm"),
         ] {
             let found = BoneWords::new(name);
             assert_eq!((found.side, &*found.word), (side, word), "{name}");
