@@ -21,6 +21,7 @@ use std::path::Path;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 pub use crate::limits::Limits;
 pub use axes::{ForwardAxis, UpAxis};
+pub(crate) use entry::matched;
 pub use entry::{
     AnimationEntry, At, BASE, BoneEntry, ClipEntry, DeviceClass, EnvironmentEntry, EventEntry, Feature, Fps,
     InfluenceLimit, Lods, LoopWish, Manifest, MaskEntry, MaterialImage, Mode, ModelEntry, PartEntry, Rename, RestFrame,

@@ -8,7 +8,7 @@ use super::hierarchy::Hierarchy;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::identifier_case::snake;
-use crate::manifest::{At, BoneEntry, ClipEntry, ModelEntry};
+use crate::manifest::{At, BoneEntry, ClipEntry, ModelEntry, matched};
 use crate::suggest::{instead, list, quoted};
 
 /// A file with clips.
@@ -56,10 +56,18 @@ struct AvailableClip {
     source: usize,
     animation: usize,
     title: String,
+    /// Length of the prefix of the title that all clips of the file share.
+    prefix: usize,
     identifier: String,
 }
 
 impl AvailableClip {
+    /// Whether a pattern of the manifest matches one of the clip's names.
+    fn matches(&self, pattern: &str) -> bool {
+        let names = [&self.title, &self.title[self.prefix..], &self.identifier];
+        names.into_iter().any(|name| matched(pattern, name).is_some())
+    }
+
     fn chosen(&self, name: &str) -> SelectedClip {
         let AvailableClip { source, animation, title, .. } = self;
         SelectedClip { source: *source, animation: *animation, name: name.to_owned(), title: title.clone() }
@@ -93,9 +101,14 @@ pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &
     }
     match &entry.clips {
         Some(clips) if !clips.is_empty() => {
+            if !entry.exclude_clips.is_empty() {
+                let message = "`exclude_clips` has no effect, because the manifest lists the clips to bake";
+                report.warn(Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message));
+            }
             clips.iter().filter_map(|clip| find(clip, &offers, sources, complete, report)).collect()
         }
         _ => {
+            let offers = without_excluded(offers, entry, complete, report);
             refuse_same_names(&offers, sources, report);
             offers.iter().map(|offer| offer.chosen(&offer.identifier)).collect()
         }
@@ -115,7 +128,7 @@ fn offers(source: usize, file: &File<'_>) -> Vec<AvailableClip> {
     let cut = prefix.map_or(0, |prefix| prefix.len());
     let offer = |(animation, title): (usize, String)| {
         let identifier = snake(&title[cut..]);
-        AvailableClip { source, animation, title, identifier }
+        AvailableClip { source, animation, title, prefix: cut, identifier }
     };
     titles.into_iter().enumerate().map(offer).collect()
 }
@@ -177,6 +190,25 @@ fn find(
     Some(first.chosen(&clip.name.value))
 }
 
+/// Leaves out the clips that the manifest excludes. `complete`: whether all files could be read.
+fn without_excluded(
+    mut offers: Vec<AvailableClip>,
+    entry: &ModelEntry,
+    complete: bool,
+    report: &mut Report<'_>,
+) -> Vec<AvailableClip> {
+    for pattern in entry.exclude_clips.iter().filter(|_| complete) {
+        if !offers.iter().any(|offer| offer.matches(&pattern.value)) {
+            let message = format!("`exclude_clips`: no clip is named {}", quoted(&pattern.value));
+            let names = offers.iter().map(|offer| &offer.title[offer.prefix..]);
+            let diagnostic = Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message);
+            report.warn(diagnostic.help(instead(&pattern.value, names)));
+        }
+    }
+    offers.retain(|offer| !entry.exclude_clips.iter().any(|pattern| offer.matches(&pattern.value)));
+    offers
+}
+
 /// Reports clips that would have the same name in Rust.
 fn refuse_same_names(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], report: &mut Report<'_>) {
     let mut seen: BTreeMap<&str, &AvailableClip> = BTreeMap::new();
@@ -197,7 +229,9 @@ fn refuse_same_names(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], rep
         } else {
             let source = if first.title == offer.title { qualified(offer, sources) } else { offer.title.clone() };
             format!(
-                "list all clips to bake, one table per clip:\n[model.clips.{}_2]\nsource = {source:?}",
+                "leave them out: `exclude_clips = [{:?}]`; or list all clips to bake, one table per \
+                 clip:\n[model.clips.{}_2]\nsource = {source:?}",
+                &offer.title[offer.prefix..],
                 offer.identifier
             )
         };

@@ -214,6 +214,8 @@ pub struct ModelEntry {
     pub include: Vec<At<String>>,
     /// Names of nodes; meshes at or below them are not baked.
     pub exclude: Vec<At<String>>,
+    /// Patterns of the names of clips that are not baked, with at most one `*`.
+    pub exclude_clips: Vec<At<String>>,
     /// Data that is baked if no encoding is given.
     pub mode: Mode,
     /// Width of the animation texture, in texels; `None` chooses it by size.
@@ -326,11 +328,15 @@ pub struct Rename {
 impl Rename {
     /// Returns the new name if the pattern matches.
     pub fn apply(&self, name: &str) -> Option<String> {
-        let Some((before, after)) = self.from.split_once('*') else {
-            return (name == self.from).then(|| self.to.clone());
-        };
-        let text = name.strip_prefix(before)?.strip_suffix(after)?;
-        Some(self.to.replacen('*', text, 1))
+        Some(self.to.replacen('*', matched(&self.from, name)?, 1))
+    }
+}
+
+/// Returns the text that the `*` of a pattern stands for, which is empty without one; `None` if the pattern does not match.
+pub(crate) fn matched<'n>(pattern: &str, name: &'n str) -> Option<&'n str> {
+    match pattern.split_once('*') {
+        None => (name == pattern).then_some(""),
+        Some((before, after)) => name.strip_prefix(before)?.strip_suffix(after),
     }
 }
 

@@ -181,6 +181,15 @@ pub(super) fn parts(section: Section<'_>, notes: &mut Notes) -> Vec<PartEntry> {
     parts
 }
 
+pub(super) fn exclude_clips(section: Section<'_>, notes: &mut Notes) -> Vec<At<String>> {
+    let patterns = section.strings("exclude_clips", notes);
+    for pattern in patterns.iter().filter(|pattern| pattern.value.matches('*').count() > 1) {
+        let message = format!("`exclude_clips`: {:?} has more than one `*`", shorten(&pattern.value));
+        notes.error(DiagnosticCode::ManifestValue, pattern.span.clone(), message, "write a pattern for each");
+    }
+    patterns
+}
+
 pub(super) fn rename(section: Section<'_>, notes: &mut Notes) -> Vec<Rename> {
     let Some(value) = section.get("rename") else { return Vec::new() };
     let expected = "a table of new names, such as { \"mixamorig:*\" = \"*\" }";

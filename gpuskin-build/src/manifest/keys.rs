@@ -324,6 +324,12 @@ pub(super) const MODEL: TableKeys = TableKeys {
             doc: r#"new names of the nodes of these files, before they are matched; one `*` stands for any text: `{ "mixamorig:*" = "*" }`"#,
         },
         Key {
+            name: "exclude_clips",
+            value: List(&Text),
+            default: Toml("[]"),
+            doc: r#"clips that are not baked, by name; one `*` stands for any text: `["T-Pose", "*_Pose"]`"#,
+        },
+        Key {
             name: "mode",
             value: Word(&words(&MODES)),
             default: Toml(r#""bone""#),

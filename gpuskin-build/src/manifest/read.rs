@@ -243,6 +243,7 @@ fn model(
         rename: gameplay::rename(section, notes),
         include: section.strings("include", notes),
         exclude: section.strings("exclude", notes),
+        exclude_clips: gameplay::exclude_clips(section, notes),
         mode: mode.map_or(Mode::default(), |at| at.value),
         width: width(section, notes),
         rest_frame: rest_frame::read(section, notes),

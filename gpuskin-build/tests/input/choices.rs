@@ -554,3 +554,44 @@ fn referenced_files_are_inputs() {
     write("art/a.gltf", g.json.to_string().as_bytes());
     refused(&crate::common::import_file(folder.path(), "art/a.gltf"), &["buffers[0].byteLength is missing"]);
 }
+
+#[test]
+fn excluded_clips_are_not_baked() {
+    let excluded = |patterns: &[&str]| {
+        let patterns = patterns.iter().map(|pattern| at((*pattern).to_owned())).collect();
+        figure().import_with(|entry| entry.exclude_clips = patterns)
+    };
+    // By the name in the file, the same without the prefix that all clips share, or the name in Rust.
+    for pattern in ["Armature|RunFast", "RunFast", "run_fast", "Run*", "*Fast", "*|RunFast", "R*t"] {
+        assert_eq!(names(excluded(&[pattern]).model()), ["walk"], "{pattern}");
+    }
+    assert!(excluded(&["RunFast"]).warnings().is_empty());
+    // The rest pose is left.
+    assert_eq!(names(excluded(&["*"]).model()), ["still"]);
+    let outcome = excluded(&["RunFsat"]);
+    assert_eq!(names(outcome.model()), ["walk", "run_fast"]);
+    warned(&outcome, &["`exclude_clips`: no clip is named `RunFsat`"]);
+    let outcome = figure().import_with(|entry| {
+        entry.exclude_clips = vec![at("Walk".into())];
+        entry.clips = Some(vec![clip("walk", None)]);
+    });
+    assert_eq!(names(outcome.model()), ["walk"]);
+    warned(&outcome, &["`exclude_clips` has no effect", "lists the clips to bake"]);
+}
+
+#[test]
+fn clips_of_one_name_in_several_files_are_refused_with_the_key_that_leaves_them_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut other = figure();
+    other.json["animations"].as_array_mut().expect("a list").remove(0);
+    std::fs::write(folder.path().join("model.glb"), figure().glb()).expect("writable");
+    std::fs::write(folder.path().join("other.glb"), other.glb()).expect("writable");
+    let mut entry = entry("model.glb");
+    entry.animations = vec![animation("other.glb")];
+    let outcome = import_entry(folder.path(), &entry, Pixels::Decode);
+    refused(&outcome, &["`Armature|RunFast` of model.glb", "would both become `run_fast`"]);
+    let help = outcome.diagnostics.iter().find(|d| d.is_error()).expect("an error").help_text();
+    assert!(help.contains("exclude_clips = [\"RunFast\"]"), "{help}");
+    entry.exclude_clips = vec![at("RunFast".into())];
+    assert_eq!(names(import_entry(folder.path(), &entry, Pixels::Decode).model()), ["walk"]);
+}

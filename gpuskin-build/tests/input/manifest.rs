@@ -223,6 +223,14 @@ fn wrong_types_are_rejected() {
 }
 
 #[test]
+fn patterns_with_several_stars_are_rejected() {
+    refuses(
+        &format!("{SOLDIER}exclude_clips = [\"*_Pose\", \"*T-*\"]\n"),
+        &[("toml:4:28]", "`exclude_clips`: \"*T-*\" has more than one `*`", "write a pattern for each")],
+    );
+}
+
+#[test]
 fn numbers_out_of_range_are_rejected() {
     for (value, problem) in [
         ("0", "greater than 0"),
