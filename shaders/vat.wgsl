@@ -26,7 +26,8 @@ fn gpuskin_baked(frames: GpuskinFramePair, row: u32) -> GpuskinBaked {
 fn gpuskin_from_octahedral_steps(e: vec2<i32>, steps: i32) -> vec3<f32> {
     let z = steps - abs(e.x) - abs(e.y);
     let fold = max(-z, 0);
-    let folded = e - select(vec2<i32>(-fold), vec2<i32>(fold), e >= vec2<i32>(0));
+    // Not `select` of vectors by a vector: WebGL2 has it for floats only.
+    let folded = e - vec2<i32>(select(-fold, fold, e.x >= 0), select(-fold, fold, e.y >= 0));
     return normalize(vec3<f32>(vec3<i32>(folded, z)));
 }
 

@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 
 use super::*;
 use crate::local::shader::{self as local, Scratch};
@@ -275,10 +275,20 @@ fn parse(text: &str) -> (naga::Module, ModuleInfo) {
     (module, info)
 }
 
+/// Whether a function selects between vectors of integers by a vector. GLSL ES 3.00 cannot: it has `mix` by a `bvec` for
+/// floats only.
+fn selects_integers_by_a_vector(module: &naga::Module, function: &naga::Function, info: &FunctionInfo) -> bool {
+    function.expressions.iter().any(|(_, expression)| {
+        let naga::Expression::Select { condition, accept, .. } = *expression else { return false };
+        let [condition, accept] = [condition, accept].map(|value| info[value].ty.inner_with(&module.types));
+        matches!(condition, naga::TypeInner::Vector { .. }) && accept.scalar_kind() != Some(naga::ScalarKind::Float)
+    })
+}
+
 #[test]
-fn naga_accepts_every_variant_and_webgl2_its_uniforms() {
+fn naga_accepts_every_variant_and_webgl2_its_uniforms_and_selects() {
     for (name, text) in all() {
-        let (module, _) = parse(&text);
+        let (module, info) = parse(&text);
         // WebGL2 has no compute shaders.
         if module.entry_points.iter().any(|entry| entry.stage == naga::ShaderStage::Compute) {
             continue;
@@ -288,6 +298,10 @@ fn naga_accepts_every_variant_and_webgl2_its_uniforms() {
             let size = module.types[uniform.ty].inner.size(module.to_ctx());
             // It binds no other sizes.
             assert!(size.is_multiple_of(16), "{:?} has {size} bytes: {name}", uniform.name);
+        }
+        for (handle, function) in module.functions.iter() {
+            let selects = selects_integers_by_a_vector(&module, function, &info[handle]);
+            assert!(!selects, "{:?} selects integers by a vector: {name}", function.name);
         }
     }
 }
