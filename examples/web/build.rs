@@ -1,4 +1,4 @@
-//! Bakes the model of the browser test. The page itself has the models of `examples/crowd`.
+//! Bakes the models of the browser test. The page itself has the models of `examples/crowd`.
 
 #[path = "tests/surfaces/mod.rs"]
 mod surfaces;

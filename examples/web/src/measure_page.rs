@@ -12,7 +12,7 @@ use crate::gpu::{Api, Gpu};
 use crate::{fetch, measure};
 
 /// Measures on an API: `webgpu` or `webgl2`. Returns an object with `adapter`, `positions` of each model,
-/// `pictures` and `frameTimes`.
+/// `pictures`, `facts` of each picture, and `frameTimes`.
 #[wasm_bindgen]
 pub async fn measure_page(api: String) -> Result<JsValue, JsValue> {
     measured(&api).await.map_err(|error| JsValue::from_str(&error))
@@ -47,12 +47,15 @@ async fn measured(api: &str) -> Result<JsValue, String> {
         positions.push(&js_sys::Uint8Array::from(bytemuck::cast_slice::<_, u8>(&of_model)).into());
     }
     set("positions", &positions);
-    let pictures = js_sys::Array::new();
-    for (_, picture) in measure::Picture::ALL {
-        let picture = measure::picture(&device, &queue, picture, None).await.map_err(text)?;
-        pictures.push(&js_sys::Uint8Array::from(&picture[..]).into());
+    let (pictures, facts) = (js_sys::Array::new(), js_sys::Array::new());
+    for picture in measure::Picture::ALL {
+        let drawn = measure::picture(&device, &queue, picture, None);
+        let drawn = drawn.await.map_err(|error| format!("{}: {error}", picture.name()))?;
+        pictures.push(&js_sys::Uint8Array::from(&drawn.rgba[..]).into());
+        facts.push(&drawn.facts.into_iter().map(JsValue::from).collect::<js_sys::Array>().into());
     }
     set("pictures", &pictures);
+    set("facts", &facts);
     let performance = window.performance().ok_or("no clock")?;
     let times = measure::frame_times(&device, &queue, || performance.now(), || sleep(10)).await.map_err(text)?;
     set("frameTimes", &js_sys::Array::of2(&times[0].into(), &times[1].into()));

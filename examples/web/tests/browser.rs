@@ -16,7 +16,7 @@ use gpuskin_rt::{Model, wgpu};
 use gpuskin_test_browser::Browser;
 use gpuskin_test_harness::{Need, note, run, test};
 use serde_json::{Value, json};
-use web::measure;
+use web::measure::{self, Drawn, Picture};
 
 /// Greatest distance of a vertex from the CPU reference, as a fraction of the model's diagonal: with WebGPU, rounding errors;
 /// with WebGL2, the tolerance of the encoding.
@@ -24,8 +24,21 @@ const WEBGPU_ERROR: f64 = 3e-7;
 const WEBGL2_ERROR: f64 = 5e-5;
 /// Fraction of the pixels that may differ from native lavapipe by more than the picture's tolerance.
 const MAX_STRAY_PIXELS: f64 = 0.01;
-/// Tolerances of the pictures, of 255. Textures and normal maps add the difference of the devices' samplers.
-const TOLERANCES: [u8; 3] = [2, 2, 5];
+/// What the runtime says of the scenes, beginnings of texts: crowds are merged, and have layers and live bones, with WebGPU only.
+const WEBGPU_FACTS: [&str; 5] = [
+    "soldier merged with 2 crowds",
+    "hound merged with 2 crowds",
+    "banner merged with 2 crowds",
+    "layer drawn",
+    "live bones drawn",
+];
+const WEBGL2_FACTS: [&str; 5] = [
+    "soldier merged with 0 crowds",
+    "hound merged with 0 crowds",
+    "banner merged with 0 crowds",
+    "soldier: layers need local node transforms",
+    "soldier: live bones need local node transforms",
+];
 /// Greatest CPU time of 10,000 instances per frame beyond an empty frame, milliseconds.
 const MAX_FRAME_MS: f64 = 1.0;
 
@@ -71,8 +84,8 @@ fn open(page: &str, before: &str) -> Browser {
 struct Measured {
     /// Positions per model.
     positions: Vec<Vec<[f32; 3]>>,
-    /// A picture per [`measure::Picture`].
-    pictures: Vec<Vec<u8>>,
+    /// One per [`measure::Picture`].
+    pictures: Vec<Drawn>,
     /// CPU time per frame with and without instances, milliseconds.
     frame_times: [f64; 2],
 }
@@ -89,7 +102,7 @@ fn measured(api: &'static str) -> &'static Measured {
                 s += String.fromCharCode(...bytes.subarray(i, i + 8192)); return btoa(s); };
             import('/web.js').then(async (web) => { await web.default(); return web.measure_page(arguments[0]); })
                 .then((m) => done({ adapter: m.adapter, positions: m.positions.map(text), pictures: m.pictures.map(text),
-                    frameTimes: m.frameTimes }))
+                    facts: m.facts, frameTimes: m.frameTimes }))
                 .catch((error) => done({ failed: String(error) }));";
         let value = browser.script_async(script, &json!([api]));
         assert!(value["failed"].is_null(), "{api}: {}", value["failed"]);
@@ -104,7 +117,12 @@ fn measured(api: &'static str) -> &'static Measured {
         };
         let positions = value["positions"].as_array().expect("a list").iter().map(|v| floats(bytes(v))).collect();
         let frame_times = [0, 1].map(|i| value["frameTimes"][i].as_f64().expect("a number"));
-        let pictures = value["pictures"].as_array().expect("a list").iter().map(bytes).collect();
+        let drawn = |(rgba, facts): (&Value, &Value)| {
+            let facts = facts.as_array().expect("a list").iter().map(|fact| fact.as_str().expect("a text").to_owned());
+            Drawn { rgba: bytes(rgba), facts: facts.collect() }
+        };
+        let list = |name: &str| value[name].as_array().expect("a list");
+        let pictures = list("pictures").iter().zip(list("facts")).map(drawn).collect();
         Measured { positions, pictures, frame_times }
     })
 }
@@ -153,11 +171,15 @@ fn native() -> Option<(wgpu::Device, wgpu::Queue)> {
     })
 }
 
-fn compare_pictures(api: &'static str, path: Option<DrawPath>) {
+fn compare_pictures(api: &'static str, path: Option<DrawPath>, facts: [&str; 5]) {
     let (device, queue) = native().expect("a device, which the test needs");
     let found = &measured(api).pictures;
-    assert_eq!(found.len(), measure::Picture::ALL.len());
-    for (((name, picture), tolerance), found) in measure::Picture::ALL.into_iter().zip(TOLERANCES).zip(found) {
+    assert_eq!(found.len(), Picture::ALL.len());
+    let said: Vec<_> = found.iter().flat_map(|drawn| &drawn.facts).collect();
+    let agree = said.len() == facts.len() && said.iter().zip(facts).all(|(said, fact)| said.starts_with(fact));
+    assert!(agree, "{said:?}, expected {facts:?}");
+    for (picture, found) in Picture::ALL.into_iter().zip(found) {
+        let (name, tolerance) = (picture.name(), picture.tolerance());
         // Polls the device until the picture is read back.
         let reader = std::thread::spawn({
             let (device, queue) = (device.clone(), queue.clone());
@@ -168,6 +190,8 @@ fn compare_pictures(api: &'static str, path: Option<DrawPath>) {
             std::thread::sleep(Duration::from_millis(2));
         }
         let expected = reader.join().expect("a picture");
+        assert_eq!(found.facts, expected.facts, "{name}");
+        let (found, expected) = (&found.rgba, expected.rgba);
         assert_eq!(found.len(), expected.len());
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
         save(&folder.join(format!("{api}-{name}.png")), found);
@@ -190,11 +214,11 @@ fn save(path: &Path, rgba: &[u8]) {
 }
 
 fn picture_matches_native_with_webgpu() {
-    compare_pictures("webgpu", None);
+    compare_pictures("webgpu", None, WEBGPU_FACTS);
 }
 
 fn picture_matches_native_with_webgl2() {
-    compare_pictures("webgl2", Some(DrawPath::Direct));
+    compare_pictures("webgl2", Some(DrawPath::Direct), WEBGL2_FACTS);
 }
 
 fn instances_that_play_on_cost_little_cpu_time() {

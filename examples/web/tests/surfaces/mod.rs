@@ -1,5 +1,8 @@
-//! Sources of the model of the browser test: eight spheres, each with another kind of surface or deformation, and
-//! an environment.
+//! Sources of the models of the browser test, and of an environment: `surfaces`, eight spheres, each with another kind
+//! of surface or deformation, and [`banner`].
+
+mod banner;
+mod gltf_file;
 
 use std::f32::consts::PI;
 use std::io;
@@ -7,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use image::{Rgb, RgbImage, Rgba, RgbaImage};
 use serde_json::{Value, json};
+
+use gltf_file::File;
 
 const MANIFEST: &str = r#"
 [bake]
@@ -18,6 +23,20 @@ path = "surfaces.gltf"
 lods = false
 variants = { painted = { Uniform = "painted.png" } }
 tint_masks = { Uniform = "mask.png" }
+
+[[model]]
+name = "banner"
+path = "banner.gltf"
+variants = { painted = { Cloth = "painted.png", Sign = "painted.png" } }
+tint_masks = { Cloth = "mask.png", Sign = "mask.png" }
+
+# The same file in vertex mode.
+[[model]]
+name = "vertex_banner"
+path = "banner.gltf"
+mode = "vertex"
+variants = { painted = { Cloth = "painted.png", Sign = "painted.png" } }
+tint_masks = { Cloth = "mask.png", Sign = "mask.png" }
 
 [[environment]]
 name = "sky"
@@ -57,9 +76,10 @@ pub fn write(folder: &Path) -> io::Result<PathBuf> {
         Rgb([0.45 - 0.25 * turn, 0.4 + 0.2 * up, 0.45 + 0.4 * up].map(|channel| (255.0 * channel) as u8))
     });
     sky.save(folder.join("sky.png")).map_err(io::Error::other)?;
-    let (json, bytes) = model();
-    std::fs::write(folder.join("surfaces.gltf"), json.to_string())?;
-    std::fs::write(folder.join("surfaces.bin"), bytes)?;
+    for (name, (json, bytes)) in [("surfaces", model()), ("banner", banner::model())] {
+        std::fs::write(folder.join(name).with_extension("gltf"), json.to_string())?;
+        std::fs::write(folder.join(name).with_extension("bin"), bytes)?;
+    }
     let manifest = folder.join("gpuskin.toml");
     std::fs::write(&manifest, MANIFEST)?;
     Ok(manifest)
@@ -177,42 +197,5 @@ fn model() -> (Value, Vec<u8>) {
         let image = file.push("images", json!({ "uri": uri }));
         file.push("textures", json!({ "source": image }));
     }
-    let all: Vec<usize> = (0..=node).collect();
-    let mut json = Value::Object(file.json);
-    json["asset"] = json!({ "version": "2.0" });
-    json["scenes"] = json!([{ "nodes": all }]);
-    json["scene"] = json!(0);
-    json["buffers"] = json!([{ "uri": "surfaces.bin", "byteLength": file.bytes.len() }]);
-    (json, file.bytes)
-}
-
-/// A glTF file under construction.
-#[derive(Default)]
-struct File {
-    json: serde_json::Map<String, Value>,
-    bytes: Vec<u8>,
-}
-
-impl File {
-    /// Appends an item to a list of the document. Returns its index.
-    fn push(&mut self, list: &str, item: Value) -> usize {
-        let list = self.json.entry(list).or_insert_with(|| json!([])).as_array_mut().expect("a list");
-        list.push(item);
-        list.len() - 1
-    }
-
-    /// Appends values of a component type. Returns the index of their accessor.
-    fn accessor(&mut self, shape: &str, component: u32, count: usize, bytes: &[u8]) -> usize {
-        let view = json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() });
-        self.bytes.extend(bytes);
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let view = self.push("bufferViews", view);
-        self.push("accessors", json!({ "bufferView": view, "componentType": component, "count": count, "type": shape }))
-    }
-
-    fn floats(&mut self, shape: &str, values: Vec<f32>) -> usize {
-        let lanes = shape.strip_prefix("VEC").map_or(1, |lanes| lanes.parse().expect("a number"));
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.accessor(shape, 5126, values.len() / lanes, &bytes)
-    }
+    file.finish("surfaces.bin", node + 1)
 }
