@@ -57,6 +57,9 @@
 //! | `gpuskin_in_model(GpuskinPoseSource, GpuskinVertex) -> GpuskinSkinned` | skinned vertex, model space, in any encoding |
 //! | `gpuskin_field_instance(number, time)`, `gpuskin_field_appearance(number)` | instance of a field, in [`field_source`] only |
 //!
+//! Vertices of hidden parts and instances are at the origin of the instance, with a normal of zero: nothing of them is drawn, not even
+//! by a shader that moves vertices along normals.
+//!
 //! Models in vertex mode have no `gpuskin_bone`, `gpuskin_blend_bones` and `gpuskin_skin`.
 //!
 //! # Motion vectors

@@ -207,6 +207,7 @@ fn main() -> std::process::ExitCode {
         test!(occlusion::scarce_poses_are_shared_and_live_bones_are_never_occluded, VULKAN),
         test!(occlusion::unreadable_depth_occludes_nothing_and_is_reported, VULKAN),
         test!(own_pipeline::documented_example_draws_outlines, GPU),
+        test!(own_pipeline::hidden_instances_have_no_outline, GPU),
         test!(own_pipeline::numbers_are_those_of_the_crowd_without_compute, GPU),
         test!(own_pipeline::tangents_and_texture_coordinates_match_cpu_reference, GPU),
         test!(palette::every_instance_has_its_own_pose_in_split_palettes, GPU),

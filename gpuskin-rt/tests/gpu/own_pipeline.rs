@@ -218,6 +218,39 @@ pub fn documented_example_draws_outlines() {
     }
 }
 
+/// The vertices of a hidden instance stay in one point where a shader moves them along their normals.
+pub fn hidden_instances_have_no_outline() {
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, Default::default()).unwrap();
+        let variant = Variant::all().find(|v| v.encoding == Encoding::MatrixF16 && v.is_posed() && !v.array).unwrap();
+        let test = test_model(&mut Random(1), variant);
+        let crowd = Crowd::with_model(&mut renderer, &test.model, Default::default()).unwrap();
+        let id = crowd.spawn(Instance::at([0.0; 3]));
+        let format = wgpu::TextureFormat::Rgba8UnormSrgb;
+        let triangles = wgpu::PrimitiveTopology::TriangleList;
+        let (pipeline, layout) = pipeline(&gpu, &renderer, crowd.variant(), EXAMPLE, triangles, &[format], true);
+        // The outlines of the example are 0.02 m wide.
+        let camera = Camera::orthographic_look_at([0.0, 0.0, 5.0], [0.0; 3], 0.05, 0.05, 10.0);
+        let canvas = Canvas::new(&gpu, 64);
+        for visible in [true, false] {
+            crowd.set_visible(id, visible).unwrap();
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            renderer.prepare(&gpu.queue, &mut encoder, &camera, 2.5).unwrap();
+            let [seconds, fraction] = renderer.time().words();
+            let clock = [seconds, fraction, 0, 0];
+            let own = bind(&gpu, &layout, &[bytemuck::bytes_of(&camera.view_proj), bytemuck::bytes_of(&clock)]);
+            canvas.pass(&mut encoder, |pass| {
+                pass.set_pipeline(&pipeline);
+                pass.set_bind_group(0, &own, &[]);
+                crowd.draw_with(pass, CustomDraw::new(2), |_, _| {});
+            });
+            let black =
+                canvas.finish(&gpu, encoder).pixels.into_iter().filter(|pixel| *pixel == [0, 0, 0, 255]).count();
+            assert_eq!(black > 0, visible, "{black} pixels are drawn");
+        }
+    }
+}
+
 /// Without compute, the main view draws copies of the instances that it sees: a game's own pipeline has the numbers of
 /// the crowd all the same, whether `prepare` or the draw itself starts the pass for their poses.
 pub fn numbers_are_those_of_the_crowd_without_compute() {
