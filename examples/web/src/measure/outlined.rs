@@ -79,7 +79,7 @@ impl Outlined {
             soldier(0.0).play(clips::SOLDIER_RUN).custom([0xff20_ff20, 0]),
             soldier(1.3).play(clips::SOLDIER_ATTACK).without(parts::SOLDIER_SWORD).custom([0xffff_a020, 0]),
         ]);
-        let hand = Attachment::to(bones::SOLDIER_HAND_R).scaled(0.5);
+        let hand = Attachment::to(bones::SOLDIER_HAND_R).scaled(0.9);
         let banner = soldiers.attach(stage.renderer, Banner::MODEL, hand)?;
         soldiers.set_attachment_visible(ids[1], banner, false)?;
 
