@@ -37,9 +37,27 @@ const INSTANCES: u32 = 10_000;
 const BLOCKS: u32 = 10;
 const FRAMES: u32 = 10;
 
-/// Models whose poses are compared.
-pub fn models() -> [&'static Model; 2] {
-    [&models::SOLDIER, &models::HOUND]
+/// Models whose poses are compared: those of the demo, which are fetched, and one per encoding that needs no compute
+/// shaders.
+pub fn models() -> [&'static Model; 15] {
+    use baked::models as encoded;
+    [
+        &models::SOLDIER,
+        &models::HOUND,
+        &encoded::MATRIX_F32,
+        &encoded::MATRIX_F16,
+        &encoded::MATRIX_UNORM,
+        &encoded::TRS_F16,
+        &encoded::TRS_PACKED,
+        &encoded::FIXED16,
+        &encoded::VAT_F32,
+        &encoded::VAT_F16,
+        &encoded::VAT_UNORM8,
+        &encoded::VAT_UNORM16,
+        &encoded::VAT_UNORM24,
+        &encoded::VAT_PACKED,
+        &encoded::VAT_PACKED_FINE,
+    ]
 }
 
 /// Instances and times whose poses are compared: all clips at several phases, some in crossfades.

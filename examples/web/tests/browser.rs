@@ -135,7 +135,7 @@ fn compare_poses(api: &'static str, played: fn(&'static Model) -> &'static Model
         let cpu = CpuModel::new(played).expect("the model is embedded");
         let frames = measure::frames(model);
         let expected: Vec<_> = frames.iter().flat_map(|(record, time)| cpu.vertices(record, *time)).collect();
-        assert!(expected.len() > 10_000 && expected.len() == positions.len(), "{}", positions.len());
+        assert!(expected.len() > 1_000 && expected.len() == positions.len(), "{}", positions.len());
         let distance = |(found, expected): (&[f32; 3], [f32; 3])| -> f64 {
             (0..3).map(|i| f64::from(found[i] - expected[i]).powi(2)).sum::<f64>().sqrt()
         };
@@ -152,7 +152,7 @@ fn poses_match_cpu_reference_with_webgpu() {
 }
 
 fn poses_match_cpu_reference_with_webgl2() {
-    compare_poses("webgl2", |model| &model.others[0], WEBGL2_ERROR);
+    compare_poses("webgl2", |model| model.others.first().unwrap_or(model), WEBGL2_ERROR);
 }
 
 /// Native device on Vulkan.

@@ -1,5 +1,5 @@
 //! Sources of the models of the browser test, and of an environment: `surfaces`, eight spheres, each with another kind
-//! of surface or deformation, and [`banner`].
+//! of surface or deformation, and [`banner`], in several encodings.
 
 mod banner;
 mod gltf_file;
@@ -45,6 +45,23 @@ size = 64
 intensity = 3
 "#;
 
+/// Encodings that need no compute shaders. The manifest has a model of each, with its name.
+const ENCODINGS: [&str; 13] = [
+    "matrix-f32",
+    "matrix-f16",
+    "matrix-unorm",
+    "trs-f16",
+    "trs-packed",
+    "fixed16",
+    "vat-f32",
+    "vat-f16",
+    "vat-unorm8",
+    "vat-unorm16",
+    "vat-unorm24",
+    "vat-packed",
+    "vat-packed-fine",
+];
+
 /// Side of the images, texels.
 const SIDE: u32 = 64;
 /// Rings and segments of a sphere.
@@ -80,8 +97,13 @@ pub fn write(folder: &Path) -> io::Result<PathBuf> {
         std::fs::write(folder.join(name).with_extension("gltf"), json.to_string())?;
         std::fs::write(folder.join(name).with_extension("bin"), bytes)?;
     }
+    let models = ENCODINGS.map(|encoding| {
+        let mode = if encoding.starts_with("vat-") { "vertex" } else { "bone" };
+        let name = encoding.replace('-', "_");
+        format!("[[model]]\nname = \"{name}\"\npath = \"banner.gltf\"\nmode = \"{mode}\"\nencoding = \"{encoding}\"\n")
+    });
     let manifest = folder.join("gpuskin.toml");
-    std::fs::write(&manifest, MANIFEST)?;
+    std::fs::write(&manifest, MANIFEST.to_owned() + &models.concat())?;
     Ok(manifest)
 }
 
