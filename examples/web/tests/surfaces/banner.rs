@@ -122,23 +122,25 @@ pub(super) fn model() -> (Value, Vec<u8>) {
     let node = file.push("nodes", json!({ "name": "Banner", "mesh": mesh, "skin": skin }));
     let times = (0..KEYS).map(|key| key as f32 / (KEYS - 1) as f32);
     let input = file.floats("SCALAR", times.clone().collect());
-    // Waves travel along the cloth, or it hangs down. The sign turns about the pole.
-    let wave = |joint: f32, time: f32| [0.0, 0.0, 0.07 * joint * (2.0 * PI * time - 0.9 * joint).sin()];
-    let hang = |joint: f32, _: f32| [-0.12 * joint, -0.15 * joint, 0.04 * joint];
-    let clips: [(&str, &dyn Fn(f32, f32) -> [f32; 3]); 2] = [("wave", &wave), ("hang", &hang)];
-    for (name, moved) in clips {
+    for clip in ["wave", "hang"] {
         let (mut samplers, mut channels) = (Vec::new(), Vec::new());
         let mut animate = |joint: usize, path: &str, output: usize| {
             channels.push(json!({ "sampler": samplers.len(), "target": { "node": joint, "path": path } }));
             samplers.push(json!({ "input": input, "output": output }));
         };
-        for joint in 1..=CLOTH_JOINTS {
-            let values = times.clone().flat_map(|time| moved(joint as f32, time)).collect();
-            animate(joints[joint], "translation", file.floats("VEC3", values));
+        for (number, joint) in joints.into_iter().enumerate().take(CLOTH_JOINTS + 1).skip(1) {
+            let number = number as f32;
+            // Waves travel along the cloth, or it hangs down.
+            let moved = |time: f32| match clip {
+                "wave" => [0.0, 0.0, 0.07 * number * (2.0 * PI * time - 0.9 * number).sin()],
+                _ => [-0.12 * number, -0.15 * number, 0.04 * number],
+            };
+            animate(joint, "translation", file.floats("VEC3", times.clone().flat_map(moved).collect()));
         }
+        // The sign turns about the pole.
         let turn = |time: f32| [0.0, (PI * time).sin(), 0.0, (PI * time).cos()];
         animate(joints[usize::from(SIGN)], "rotation", file.floats("VEC4", times.clone().flat_map(turn).collect()));
-        file.push("animations", json!({ "name": name, "samplers": samplers, "channels": channels }));
+        file.push("animations", json!({ "name": clip, "samplers": samplers, "channels": channels }));
     }
     file.finish("banner.bin", node + 1)
 }
