@@ -16,7 +16,8 @@ use std::future::Future;
 use crowd::baked::models;
 use gpuskin_rt::tools::Capture;
 use gpuskin_rt::{
-    Camera, Clip, CrowdRenderer, Error, Instance, InstanceRecord, Model, RendererDescriptor, Repeat, Time, wgpu,
+    Camera, Clip, CrowdRenderer, Error, Instance, InstanceRecord, Model, RendererDescriptor, Repeat, Time, Transition,
+    wgpu,
 };
 
 pub use canvas::SIZE;
@@ -60,15 +61,23 @@ pub fn models() -> [&'static Model; 15] {
     ]
 }
 
-/// Instances and times whose poses are compared: all clips at several phases, some in crossfades.
+/// Instances and times whose poses are compared: all clips at several phases, without a crossfade, in the middle of one, and in the
+/// middle of an interrupted one.
 pub fn frames(model: &Model) -> Vec<(InstanceRecord, Time)> {
     let clips = model.meta.clips().len() as u16;
     let of_clip = |clip: u16| {
-        (0..4).map(move |i| {
-            let at = [0.1 * f32::from(clip), 0.0, -0.2 * i as f32];
-            let instance = Instance::<gpuskin_rt::Dynamic>::at(at).facing(0.7 * i as f32).play(Clip::new(clip));
-            let instance = instance.repeat(Repeat::Loop).phase(0.13 + 0.21 * i as f32);
-            (instance.record(&model.meta, Time::ZERO), Time::from_secs(0.37 * f64::from(i)))
+        (0..4_u8).map(move |i| {
+            let at = [0.1 * f32::from(clip), 0.0, -0.2 * f32::from(i)];
+            let instance = Instance::<gpuskin_rt::Dynamic>::at(at).facing(0.7 * f32::from(i)).play(Clip::new(clip));
+            let instance = instance.repeat(Repeat::Loop).phase(0.13 + 0.21 * f32::from(i));
+            let mut record = instance.record(&model.meta, Time::ZERO);
+            let now = 0.37 * f64::from(i);
+            for fade in 0..[0, 1, 0, 2][usize::from(i)] {
+                let next = Clip::<gpuskin_rt::Dynamic>::new((clip + 1 + fade) % clips);
+                let start = now - 0.2 + 0.1 * f64::from(fade);
+                record.play_clip(&model.meta, next, Transition::crossfade(0.3), start);
+            }
+            (record, Time::from_secs(now))
         })
     };
     (0..clips).flat_map(of_clip).collect()

@@ -18,10 +18,8 @@ use gpuskin_test_harness::{Need, note, run, test};
 use serde_json::{Value, json};
 use web::measure::{self, Drawn, Picture};
 
-/// Greatest distance of a vertex from the CPU reference, as a fraction of the model's diagonal: with WebGPU, rounding errors;
-/// with WebGL2, the tolerance of the encoding.
-const WEBGPU_ERROR: f64 = 3e-7;
-const WEBGL2_ERROR: f64 = 5e-5;
+/// Greatest distance of a vertex from the CPU reference, as a fraction of the model's diagonal: rounding errors.
+const MAX_POSE_ERROR: f64 = 3e-7;
 /// Fraction of the pixels that may differ from native lavapipe by more than the picture's tolerance.
 const MAX_STRAY_PIXELS: f64 = 0.01;
 /// What the runtime says of the scenes, beginnings of texts: crowds are merged, and have layers and live bones, with WebGPU only.
@@ -128,7 +126,7 @@ fn measured(api: &'static str) -> &'static Measured {
 }
 
 /// Compares positions with the CPU reference. `played`: returns the encoding that the API plays.
-fn compare_poses(api: &'static str, played: fn(&'static Model) -> &'static Model, limit: f64) {
+fn compare_poses(api: &'static str, played: fn(&'static Model) -> &'static Model) {
     let measured = measured(api);
     for (model, positions) in measure::models().into_iter().zip(&measured.positions) {
         let played = played(model);
@@ -143,16 +141,16 @@ fn compare_poses(api: &'static str, played: fn(&'static Model) -> &'static Model
         let greatest = pairs.map(distance).fold(0.0, |a: f64, b| if b.is_nan() || b > a { b } else { a });
         let relative = greatest / f64::from(model.meta.rest_bounds.diagonal());
         note!("{api}: {} in {}: {relative:.2e} of the diagonal", model.meta.name, played.meta.encoding.name());
-        assert!(relative <= limit, "{}: {relative:.2e} of the diagonal", model.meta.name);
+        assert!(relative <= MAX_POSE_ERROR, "{}: {relative:.2e} of the diagonal", model.meta.name);
     }
 }
 
 fn poses_match_cpu_reference_with_webgpu() {
-    compare_poses("webgpu", |model| model, WEBGPU_ERROR);
+    compare_poses("webgpu", |model| model);
 }
 
 fn poses_match_cpu_reference_with_webgl2() {
-    compare_poses("webgl2", |model| model.others.first().unwrap_or(model), WEBGL2_ERROR);
+    compare_poses("webgl2", |model| model.others.first().unwrap_or(model));
 }
 
 /// Native device on Vulkan.
