@@ -1,9 +1,9 @@
-//! What each frame asks of each crowd, without its lock.
+//! Flags of a crowd that each frame reads without the lock of its state.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// What each frame asks of each crowd, without its lock: in a scene of many models, most crowds stand still. Written while the
-/// state of the crowd is locked, but for [`FrameFlags::begin`] and [`FrameFlags::set_revealed`].
+/// Flags that each frame reads without the lock of the crowd's state: in a scene of many models, most crowds stand still. Written
+/// while the state is locked, but for [`FrameFlags::begin`] and [`FrameFlags::set_revealed`].
 #[derive(Debug)]
 pub(super) struct FrameFlags {
     /// Whether the state may have changed since the frame began, or the next frame has something left to do. `active`: whether
