@@ -37,11 +37,27 @@ pub(super) fn read(
     for choice in choices {
         clips.push(readers[choice.source].clip(choice, report));
     }
+    let mut of_files = OfFiles::default();
     for (i, reader) in readers.iter().enumerate() {
-        reader.warn_of_strangers(choices.iter().any(|choice| choice.source == i), report);
+        reader.warn_of_strangers(choices.iter().any(|choice| choice.source == i), &mut of_files, report);
     }
+    of_files.0.into_iter().for_each(|(warning, files)| report.warn_of_files(&files, warning));
     retarget(choices, sources, hierarchy, entry, &mut clips, report);
     clips
+}
+
+/// Warnings, each with the files that it is about, as shown: files of one library have the same.
+#[derive(Default)]
+struct OfFiles(Vec<(Diagnostic, Vec<String>)>);
+
+impl OfFiles {
+    fn add(&mut self, file: &File<'_>, warning: Diagnostic) {
+        let shown = file.shown.to_string();
+        match self.0.iter_mut().find(|(other, _)| other.message() == warning.message()) {
+            Some((_, files)) => files.push(shown),
+            None => self.0.push((warning, vec![shown])),
+        }
+    }
 }
 
 /// Retargets the clips of files with other skeletons to the model.
@@ -363,7 +379,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         }
     }
 
-    fn warn_of_strangers(&self, chosen: bool, report: &mut Report<'_>) {
+    fn warn_of_strangers(&self, chosen: bool, of_files: &mut OfFiles, report: &mut Report<'_>) {
         let (file, model) = (self.source.file, &self.model.shown);
         if !self.source.is_other() {
             return;
@@ -376,9 +392,8 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                     .within(Label::file(&file.shown)),
             );
         }
-        self.warn_of_alike(report);
-        let of_targets = self.morphs.as_ref().and_then(|(_, matcher)| matcher.report(&file.shown));
-        of_targets.into_iter().for_each(|diagnostic| report.warn(diagnostic));
+        let of_targets = self.morphs.as_ref().and_then(|(_, matcher)| matcher.warning());
+        self.alike_nodes().into_iter().chain(of_targets).for_each(|warning| of_files.add(file, warning));
         if self.strangers.is_empty() {
             return;
         }
@@ -404,16 +419,12 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         } else {
             let (count, all) = (labels.len(), labels.len() + self.known.len());
             let message = format!("{count} of {all} nodes that the clips move do not exist in {model}: {names}{near}");
-            report.warn(
-                Diagnostic::warning(DiagnosticCode::ClipUnknownNodes, message)
-                    .help(help)
-                    .within(Label::file(&file.shown)),
-            );
+            of_files.add(file, Diagnostic::warning(DiagnosticCode::ClipUnknownNodes, message).help(help));
         }
     }
 
-    /// Names the nodes that were matched although their names differ.
-    fn warn_of_alike(&self, report: &mut Report<'_>) {
+    /// Returns a warning about the nodes that were matched although their names differ.
+    fn alike_nodes(&self) -> Option<Diagnostic> {
         let file = self.source.file;
         let pairs = || {
             self.alike.iter().filter_map(|(node, of_model)| {
@@ -421,7 +432,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                 Some((name(file, *node)?, name(self.model, *of_model)?))
             })
         };
-        let Some((from, to)) = pairs().next() else { return };
+        let (from, to) = pairs().next()?;
         let message = format!(
             "{} nodes are matched with nodes whose names differ in a prefix or in separators, such as {} with {}",
             self.alike.len(),
@@ -432,8 +443,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             Some(rename) => format!("if the match is right, write `rename = {{ {rename} }}`"),
             None => "if the match is right, rename the nodes in one of the files, or with `rename`".to_owned(),
         };
-        let diagnostic = Diagnostic::warning(DiagnosticCode::ClipAlikeNodes, message);
-        report.warn(diagnostic.help(help).within(Label::file(&file.shown)));
+        Some(Diagnostic::warning(DiagnosticCode::ClipAlikeNodes, message).help(help))
     }
 
     fn label(&self, node: usize) -> String {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::manifest::{Manifest, ModelEntry};
+use crate::suggest::list;
 
 /// Maximum number of errors, and of warnings, that are shown per model. A faulty exporter can cause
 /// ten thousand; the first ones are enough.
@@ -52,6 +53,19 @@ impl<'a> Report<'a> {
         if self.warnings <= SHOWN {
             self.diagnostics.push(diagnostic.within(Label::model(&self.entry.name.value)));
         }
+    }
+
+    /// Adds a warning about files of `animations`, as shown. Without files, adds none.
+    pub(super) fn warn_of_files(&mut self, files: &[String], diagnostic: Diagnostic) {
+        let label = match files {
+            [] => return,
+            [file] => Label::file(file),
+            _ => {
+                let names = list(files.iter().map(String::as_str), 2);
+                Label::from(format_args!("{} files of `animations`, {names}", files.len()))
+            }
+        };
+        self.warn(diagnostic.within(label));
     }
 
     /// Whether the message is new. Messages above the limit are not stored.

@@ -183,7 +183,7 @@ impl Lacks {
         if self.morphs > 0 {
             parts.push(format!("weights of morph targets are not retargeted, in {} clips", self.morphs));
         }
-        warn(DiagnosticCode::RetargetUnmatched, &self.files, parts.join("; "), report);
+        report.warn_of_files(&self.files, Diagnostic::warning(DiagnosticCode::RetargetUnmatched, parts.join("; ")));
 
         let files: Vec<String> = self.poses.iter().map(|(file, _)| file.clone()).collect();
         let strays = self.poses.iter().map(|(_, stray)| *stray);
@@ -194,19 +194,7 @@ impl Lacks {
             worst.bone.name(),
             worst.degrees
         );
-        warn(DiagnosticCode::RetargetPose, &files, message, report);
-    }
-}
-
-/// Warns of what is true of files: nothing, if there are none.
-fn warn(code: DiagnosticCode, files: &[String], message: String, report: &mut Report<'_>) {
-    match files {
-        [] => {}
-        [file] => report.warn(Diagnostic::warning(code, message).within(Label::file(file))),
-        _ => report.warn(Diagnostic::warning(
-            code,
-            format!("{} files of `animations`, {}: {message}", files.len(), list(files.iter().map(String::as_str), 2)),
-        )),
+        report.warn_of_files(&files, Diagnostic::warning(DiagnosticCode::RetargetPose, message));
     }
 }
 

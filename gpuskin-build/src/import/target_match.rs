@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::File;
 use super::target_names::TargetNames;
-use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
+use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::model::{Interpolation, WeightCurve};
 use crate::suggest::list;
 
@@ -78,15 +78,15 @@ impl TargetMatcher {
         WeightCurve { values: values.collect(), targets: places.len(), ..curve }
     }
 
-    /// Warns about targets that the model does not have.
-    pub(super) fn report(&self, shown: &str) -> Option<Diagnostic> {
+    /// Returns a warning about targets that the model does not have.
+    pub(super) fn warning(&self) -> Option<Diagnostic> {
         if self.strangers.is_empty() {
             return None;
         }
         let names = list(self.strangers.iter().map(String::as_str), LISTED);
         let message = format!("the model has no morph targets of these names, which the clips move: {names}");
         let help = "morph targets of animation files are matched by name: rename them in one of the two files";
-        Some(Diagnostic::warning(DiagnosticCode::ClipChannel, message).help(help).within(Label::file(shown)))
+        Some(Diagnostic::warning(DiagnosticCode::ClipChannel, message).help(help))
     }
 }
 

@@ -151,3 +151,25 @@ fn channels_for_matrices_of_the_same_file_have_one_warning() {
     );
     assert_eq!(outcome.warnings().len(), 1, "{:#?}", outcome.warnings());
 }
+
+#[test]
+fn files_with_the_same_unknown_nodes_have_one_warning() {
+    let mut other = turning();
+    let cape = other.node(None, json!({ "name": "Cape" }));
+    let channels = other.json["animations"][0]["channels"].as_array_mut().expect("a list");
+    channels.push(json!({ "sampler": 0, "target": { "node": cape, "path": "rotation" } }));
+    let folder = folder();
+    let write = |name: &str, g: &Gltf| std::fs::write(folder.path().join(name), g.glb()).expect("a file to write");
+    write("model.glb", &still());
+    write("turn.glb", &other);
+    other.json["animations"][0]["name"] = json!("Turn back");
+    write("back.glb", &other);
+    let mut entry = entry("model.glb");
+    entry.animations = vec![animation("turn.glb"), animation("back.glb")];
+    let outcome = import_entry(folder.path(), &entry, Pixels::Decode);
+    warned(
+        &outcome,
+        &["2 files of `animations`, `turn.glb`, `back.glb`: 1 of 3 nodes", "do not exist in model.glb: `Cape`"],
+    );
+    assert_eq!(outcome.warnings().len(), 1, "{:#?}", outcome.warnings());
+}
