@@ -22,7 +22,7 @@ use web::measure::{self, Drawn, Picture};
 const MAX_POSE_ERROR: f64 = 3e-7;
 /// Fraction of the pixels that may differ from native lavapipe by more than the picture's tolerance.
 const MAX_STRAY_PIXELS: f64 = 0.01;
-/// What the runtime says of the scenes, beginnings of texts: crowds are merged, and have layers and live bones, with WebGPU only.
+/// Beginnings of the texts of the runtime about the scenes: crowds are merged, and have layers and live bones, with WebGPU only.
 const WEBGPU_FACTS: [&str; 5] = [
     "soldier merged with 2 crowds",
     "hound merged with 2 crowds",

@@ -308,10 +308,10 @@ impl<'a, 'f> ClipReader<'a, 'f> {
     ) -> Result<Option<AnyChannel>, Diagnostic> {
         let (file, [own, node]) = (self.source.file, nodes);
         let weights = self.weights[node];
-        let at = |model: &Self, e: Diagnostic| e.within(model.at(node));
+        let at = self.at(node);
         let meshes = [(file, own), (self.model, node)].map(|(file, node)| file.document.nodes[node].mesh);
         let ([Some(of_file), Some(of_model)], ClipNodes::ByName) = (meshes, &self.source.nodes) else {
-            let curve = curve::weights(file, sampler, weights.len(), keys, place).map_err(|e| at(self, e))?;
+            let curve = curve::weights(file, sampler, weights.len(), keys, place).map_err(|e| e.within(at))?;
             return Ok(Some(AnyChannel::Morph(MorphChannel { node, curve })));
         };
         let meshes = [of_file.value(), of_model.value()];
@@ -322,9 +322,8 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             TargetMatch::InOrder => None,
             TargetMatch::ByName(places) => Some(places),
             TargetMatch::None => {
-                let node = self.at(node);
                 let message = format!(
-                    "a channel for morph weights of {node} is ignored: the mesh of the file has {count} morph targets, that of \
+                    "a channel for morph weights of {at} is ignored: the mesh of the file has {count} morph targets, that of \
                      the model {}, and their names do not tell which is which",
                     weights.len()
                 );
@@ -332,12 +331,11 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                 return Ok(None);
             }
         };
-        let mut curve = curve::weights(file, sampler, count, keys, place);
-        if let (Ok(read), Some(places)) = (&curve, places) {
-            file.claim((read.values.len() / count.max(1)) as u64 * places.len() as u64)?;
-            curve = curve.map(|read| matcher.arrange(read, meshes[0], &places, weights));
+        let mut curve = curve::weights(file, sampler, count, keys, place).map_err(|e| e.within(at))?;
+        if let Some(places) = places {
+            file.claim((curve.values.len() / count) as u64 * places.len() as u64)?;
+            curve = matcher.arrange(curve, meshes[0], &places, weights);
         }
-        let curve = curve.map_err(|e| at(self, e))?;
         Ok(Some(AnyChannel::Morph(MorphChannel { node, curve })))
     }
 

@@ -75,8 +75,8 @@ impl<'a> NodeNames<'a> {
     }
 }
 
-/// Returns a name without namespace, known prefix and separators, as it was before an FBX exporter replaced them, in lower case: `hips` for
-/// `mixamorig1:Hips`.
+/// Returns a name without namespace, known prefix and separators, also those that an FBX exporter has replaced, in lower case:
+/// `hips` for `mixamorig1:Hips`.
 fn plain(name: &str) -> String {
     let name = unescaped(name);
     let own = name.rsplit([':', '|']).next().unwrap_or(&name);

@@ -12,7 +12,6 @@ use crate::suggest::list;
 const LISTED: usize = 5;
 
 /// Matches the morph targets of an animation file with those of the model.
-#[derive(Default)]
 pub(super) struct TargetMatcher {
     of_file: TargetNames,
     of_model: TargetNames,
@@ -21,7 +20,6 @@ pub(super) struct TargetMatcher {
 }
 
 /// Where the weights of a node's morph targets are in an animation file.
-#[derive(Debug, PartialEq)]
 pub(super) enum TargetMatch {
     /// In the same order.
     InOrder,
@@ -72,8 +70,8 @@ impl TargetMatcher {
         let rows = curve.values.chunks_exact(curve.targets).enumerate();
         let values = rows.flat_map(|(i, row)| {
             let is_tangent = cubic && i % 3 != 1;
-            let other = move |target: usize| if is_tangent { 0.0 } else { rest.get(target).copied().unwrap_or(0.0) };
-            places.iter().enumerate().map(move |(target, place)| place.map_or_else(|| other(target), |at| row[at]))
+            let other = move |rest: f64| if is_tangent { 0.0 } else { rest };
+            places.iter().zip(rest).map(move |(place, rest)| place.map_or_else(|| other(*rest), |at| row[at]))
         });
         WeightCurve { values: values.collect(), targets: places.len(), ..curve }
     }

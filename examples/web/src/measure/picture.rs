@@ -25,7 +25,7 @@ pub enum Picture {
     /// Spheres with all kinds of surfaces and deformations, as a crowd and as a field, in an environment. Without the
     /// other features: with them, Chromium's software renderer takes more than twice as long.
     Surfaces,
-    /// The same spheres in the diffuse material, as a crowd.
+    /// Spheres of [`Self::Surfaces`] in the diffuse material, as a crowd.
     DiffuseSurfaces,
     /// Tint masks, variants, an unlit material and crossfades in the diffuse material, in bone mode and in vertex mode.
     Banners,
@@ -107,7 +107,7 @@ impl Picture {
 pub struct Drawn {
     /// RGBA, sRGB, rows from the top.
     pub rgba: Vec<u8>,
-    /// What the runtime says of the scene.
+    /// Texts of the runtime about the scene.
     pub facts: Vec<String>,
 }
 

@@ -6,7 +6,7 @@ use gpuskin_rt::{BakedModel, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Erro
 /// Time of the first frame of a picture, seconds.
 pub(super) const TIME: f64 = 1.7;
 
-/// What scenes are made of.
+/// Device, renderer and path that a scene is made with.
 pub(super) struct Stage<'a> {
     pub(super) device: &'a wgpu::Device,
     pub(super) queue: &'a wgpu::Queue,
