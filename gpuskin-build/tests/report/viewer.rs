@@ -108,6 +108,20 @@ pub fn the_model_plays_in_the_page() {
     let (covered, changed) = (errors.covered(), errors.changed(&first));
     note!("{covered:.3} covered with errors, {changed:.3} changed");
     assert!(changed > 0.5 * fine && (covered / fine - 1.0).abs() < 0.05, "{covered} covered, {changed} changed");
+    // A picture that does not change is not drawn again.
+    let drawn = |script: &str| {
+        let counted = "const [script, done] = arguments; const { program } = viewer; let count = 0;
+            program.draw = (frame) => { count += 1; return Object.getPrototypeOf(program).draw.call(program, frame); };
+            (0, eval)(script); let frames = 0;
+            const next = () => { frames += 1; if (frames < 5) return requestAnimationFrame(next);
+                delete program.draw; done(count); }; requestAnimationFrame(next);";
+        browser.script_async(counted, &json!([script])).as_u64().unwrap()
+    };
+    assert!(drawn("viewer.yaw += 0.1") <= 1);
+    assert_eq!(drawn(""), 0);
+    assert_eq!(drawn("viewer.yaw += 0.1"), 1);
+    assert!(drawn("viewer.playing = true") > 1);
+    browser.script("viewer.playing = false");
     // Another model of the report.
     browser.script("pick(state.data.report.models.findIndex((model) => model.name === 'hound'))");
     browser.wait("return viewer.shown === state.data.drawn[state.model]");

@@ -13,6 +13,8 @@ const viewer = {
   look: BAKED, power: 2,
   clip: 0, seconds: 0, playing: true, speed: 1, level: 0, far: false, overlays: 4,
   yaw: 0.6, pitch: 0.18, zoom: 1, last: 0, frame: null, elements: null,
+  // Fields of the frame that the canvas shows: the same frame is not drawn again.
+  drawn: "",
 };
 
 async function modelBytes(index) {
@@ -42,6 +44,7 @@ function viewerElement(model, index) {
     const before = viewer.model;
     const kept = before && before.name === model.name && before.clips[viewer.clip]?.name;
     viewer.model = model;
+    viewer.drawn = "";
     viewer.clip = Math.max(0, model.clips.findIndex((clip) => clip.name === kept));
     if (!kept) Object.assign(viewer, { seconds: 0, level: 0, far: false, zoom: 1 });
     viewer.level = Math.min(viewer.level, model.levels.length - 1);
@@ -202,6 +205,7 @@ async function loadWanted() {
     }
     viewer.elements.message.hidden = true;
     viewer.failure = null;
+    viewer.drawn = "";
   } catch (error) {
     viewerFailed(error);
   } finally {
@@ -216,24 +220,28 @@ function viewerFailed(error) {
   document.body.dataset.viewer = "failed";
 }
 
-// Fills the frame for the canvas as it is.
+// Fills the frame for the canvas and the controls as they are, and returns its fields.
 function setFrame(frame) {
   const ratio = Math.min(2, window.devicePixelRatio || 1);
-  frame.width = Math.max(1, Math.round(viewer.canvas.clientWidth * ratio));
-  frame.height = Math.max(1, Math.round(viewer.canvas.clientHeight * ratio));
-  frame.clip = viewer.clip;
-  frame.seconds = viewer.seconds;
-  frame.yaw = viewer.yaw;
-  frame.pitch = viewer.pitch;
-  frame.distance = 1.75 * viewer.program.diagonal(viewer.clip) * viewer.zoom;
-  frame.level = viewer.level;
-  frame.far = viewer.far;
-  frame.overlays = viewer.overlays;
-  frame.shown = viewer.look;
-  frame.factor = 10 ** viewer.power;
   const clip = viewer.model.clips[viewer.clip];
   const greatest = clip ? measured(clip.motion.max) : 0;
-  frame.brightest = Number.isFinite(greatest) ? greatest : 0;
+  const fields = {
+    width: Math.max(1, Math.round(viewer.canvas.clientWidth * ratio)),
+    height: Math.max(1, Math.round(viewer.canvas.clientHeight * ratio)),
+    clip: viewer.clip,
+    seconds: viewer.seconds,
+    yaw: viewer.yaw,
+    pitch: viewer.pitch,
+    distance: 1.75 * viewer.program.diagonal(viewer.clip) * viewer.zoom,
+    level: viewer.level,
+    far: viewer.far,
+    overlays: viewer.overlays,
+    shown: viewer.look,
+    factor: 10 ** viewer.power,
+    brightest: Number.isFinite(greatest) ? greatest : 0,
+  };
+  Object.assign(frame, fields);
+  return fields;
 }
 
 function drawViewer(now) {
@@ -247,7 +255,9 @@ function drawViewer(now) {
     if (viewer.seconds > clip.seconds) viewer.seconds = clip.ends.looped ? viewer.seconds % Math.max(1e-6, clip.seconds) : clip.seconds;
   }
   try {
-    setFrame(viewer.frame);
+    const drawn = Object.values(setFrame(viewer.frame)).join();
+    if (drawn === viewer.drawn) return;
+    viewer.drawn = drawn;
     if (viewer.canvas.width !== viewer.frame.width) viewer.canvas.width = viewer.frame.width;
     if (viewer.canvas.height !== viewer.frame.height) viewer.canvas.height = viewer.frame.height;
     const [distance, own, brightest, difference] = viewer.program.draw(viewer.frame);
