@@ -1,5 +1,6 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 
@@ -325,15 +326,21 @@ fn tint_accepts_every_variant() {
         return;
     }
     // Browsers have no arrays of textures.
-    for (name, text) in all().filter(|(_, text)| !text.starts_with(binding_table::ARRAYS)) {
-        let output = run(&text).unwrap();
-        assert!(output.status.success(), "{name}\n{}\n{text}", String::from_utf8_lossy(&output.stderr));
-    }
+    let shaders = Mutex::new(all().filter(|(_, text)| !text.starts_with(binding_table::ARRAYS)));
+    let next = || shaders.lock().unwrap().next();
+    let check = || {
+        while let Some((name, text)) = next() {
+            let output = run(&text).unwrap();
+            assert!(output.status.success(), "{name}\n{}\n{text}", String::from_utf8_lossy(&output.stderr));
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..std::thread::available_parallelism().map_or(1, usize::from)).for_each(|_| drop(scope.spawn(check)));
+    });
     let refused = run("fn wrong() -> u32 { return 1.5; }").unwrap();
     assert!(!refused.status.success(), "tint accepts invalid WGSL");
 }
 
-/// Returns `(name, offset)` of the members of a structure, and its size.
 /// Models without variants, and other surfaces of models with variants, have nothing of them in their shaders.
 #[test]
 fn variants_are_read_by_surfaces_with_layers_alone() {
