@@ -9,7 +9,7 @@ use crate::model::{Clip, Model};
 use crate::vertex_mode::Evaluator;
 
 /// Words in the names of clips that are cycles.
-const CYCLES: [&str; 46] = [
+const CYCLES: [&str; 48] = [
     "aiming",
     "blocking",
     "breathe",
@@ -22,6 +22,8 @@ const CYCLES: [&str; 46] = [
     "crawling",
     "dance",
     "dancing",
+    "drinking",
+    "eating",
     "fall",
     "falling",
     "firing",
@@ -126,6 +128,9 @@ const ENDLESS: [&str; 14] = [
 ];
 /// Words that decide over all others of a name.
 const LOOPS: [&str; 3] = ["loop", "looping", "cycle"];
+/// Words that decide over those of cycles: `Idle_HitReact_Left` interrupts the idle.
+const REACTIONS: [&str; 11] =
+    ["damage", "dead", "death", "die", "dies", "dying", "hit", "hitreact", "hits", "hurt", "react"];
 
 /// Greatest gap between the ends of a cycle, relative to the diagonal of the rest pose: 6 cm on a
 /// character of 2 m.
@@ -186,6 +191,9 @@ pub enum LoopKind {
 pub(crate) fn is_cycle(name: &str) -> Option<bool> {
     if has_word(name, &LOOPS) {
         return Some(true);
+    }
+    if has_word(name, &REACTIONS) {
+        return Some(false);
     }
     match (has_word(name, &CYCLES), has_word(name, &ONE_SHOTS)) {
         (true, false) => Some(true),
@@ -252,6 +260,8 @@ impl LoopSeam {
         let moves = self.step > REST * self.diagonal;
         // The jump is one more step of the same motion.
         let continues = moves && self.continuation <= 0.5 * self.step && self.gap > 0.25 * self.step;
+        // The jump turns, but is as long as a step. Modelling tools show the last frame of a loop for as long as all others.
+        let turns = moves && self.jumps(true) && (0.5..=2.0).contains(&(self.gap / self.step));
         let smooth = self.jerk <= JERK * self.step.max(REST * self.diagonal);
         let looped = match is_cycle(&clip.name) {
             Some(true) => {
@@ -264,7 +274,7 @@ impl LoopSeam {
         };
         match looped {
             false => LoopKind::Once,
-            true if continues && clip.root.is_none() && !self.meets() => LoopKind::LoopWithoutLastKey,
+            true if (continues || turns) && clip.root.is_none() && !self.meets() => LoopKind::LoopWithoutLastKey,
             true => LoopKind::Loop,
         }
     }
@@ -298,6 +308,8 @@ mod tests {
             ("1H_Melee_Attack_Chop", Some(false)),
             ("Spellcast_Raise", Some(false)),
             ("Run_swordAttack", None),
+            ("Idle_HitReact_Left", Some(false)),
+            ("Eating", Some(true)),
             ("2H_Melee_Attack_Spinning", None),
             ("T-Pose", None),
             ("", None),
@@ -356,6 +368,10 @@ mod tests {
         assert_eq!(guess("run", 0.05, 0.05, 0.01, 0.005), LoopKind::LoopWithoutLastKey);
         assert_eq!(guess("animation 0", 0.05, 0.05, 0.01, 0.005), LoopKind::LoopWithoutLastKey);
         assert_eq!(guess("death", 0.05, 0.05, 0.01, 0.005), LoopKind::Once);
+        // The foot turns at its highest point: the step back is as long as others.
+        assert_eq!(guess("run", 0.05, 0.04, 0.06, 0.06), LoopKind::LoopWithoutLastKey);
+        // The clip stands still at its ends, and jumps.
+        assert_eq!(guess("run", 0.05, 0.004, 0.006, 0.05), LoopKind::Loop);
         // With root motion, the last pose stays the last one.
         let root = Some(crate::model::RootMotionSource { node: 0, planar: true });
         let clip = Clip { name: "run".to_owned(), end: 1.0, root, ..Clip::default() };

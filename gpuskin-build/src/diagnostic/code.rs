@@ -75,7 +75,7 @@ codes! {
     SkinInvalid, "skin::invalid", "A skin has no joints, or too few inverse bind matrices.", "the file is damaged: export it again";
     SkinMatrix, "skin::odd_matrix", "An inverse bind matrix is singular or not affine.", "look for joints with scale zero in the rest pose, and export the file again";
     SkinMirrored, "skin::mirrored", "Some joints of a mesh mirror it, and others do not.", "apply negative scales before skinning, and export the file again";
-    SkinWeights, "skin::bad_weights", "Skin weights were missing, negative, or did not sum to one, and were repaired.", "normalise weights in the modelling tool (Blender: Weights > Normalize All), and export the file again";
+    SkinWeights, "skin::bad_weights", "Skin weights were missing, negative, not finite, or did not sum to one, and were repaired.", "normalise weights in the modelling tool (Blender: Weights > Normalize All), and export the file again";
     SkinJoint, "skin::bad_joint", "A vertex refers to a joint that its skin does not have, or has joints without matching weights.", "the file is damaged: export it again";
     SkinUnbound, "skin::unbound", "A mesh of a node with a skin has no joints, and is rigid: it follows its node.", "bind the mesh to its skeleton, or remove the skin from the node";
     SkinInfluences, "skin::dropped_influences", "Vertices have more influences than are stored; some weight was dropped.", "limit influences in the modelling tool (Blender: Weights > Limit Total)";

@@ -57,7 +57,7 @@ impl Weights {
             }
             let joint = file.integers(joint_accessor, Shape::Vec4).map_err(|e| e.within(&joints))?;
             let weight = file
-                .finite(weight_accessor, Shape::Vec4, AllowedComponents::Weights)
+                .numbers(weight_accessor, Shape::Vec4, AllowedComponents::Weights)
                 .map_err(|e| e.within(&weights))?;
             same_count(&joints, joint.len() / 4, vertices)?;
             same_count(&weights, weight.len() / 4, vertices)?;
@@ -72,13 +72,18 @@ impl Weights {
 
         let mut result = Weights::default();
         let (mut off, mut least, mut most) = (0, f64::MAX, 0.0_f64);
-        let (mut zero, mut negative) = (0, 0);
+        let (mut zero, mut negative, mut not_finite) = (0, 0, 0);
         for vertex in 0..vertices {
             let start = result.list.len();
             let mut sum = 0.0;
             for (joints, weights, accessor) in &sets {
                 for k in vertex * 4..vertex * 4 + 4 {
                     let weight = weights[k];
+                    // Exporters divide the weights of a vertex without any by their sum.
+                    if !weight.is_finite() {
+                        not_finite += 1;
+                        continue;
+                    }
                     if weight <= 0.0 {
                         negative += usize::from(weight < 0.0);
                         continue;
@@ -128,6 +133,9 @@ impl Weights {
         }
         if zero > 0 {
             warn(format!("{zero} of {vertices} vertices have no weights and follow their first joint"));
+        }
+        if not_finite > 0 {
+            warn(format!("{not_finite} weights are infinite or NaN and are set to zero"));
         }
         if negative > 0 {
             warn(format!("{negative} weights are negative and are set to zero"));

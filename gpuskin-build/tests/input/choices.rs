@@ -359,6 +359,16 @@ fn invalid_vertex_data_warns() {
     let influences = &outcome.model().primitives[0].influences;
     assert_eq!(influences.of(0), [(0, 1.0)]);
     assert_eq!(influences.of(1), [(1, 0.75), (0, 0.25)]);
+    // As some exporters write a vertex without weights: zeros, divided by their sum.
+    let nan = g.floats(
+        "VEC4",
+        &[f32::NAN; 4].into_iter().chain([1.0, 0.0, 0.0, 0.0, f32::INFINITY, 1.0, 0.0, 0.0]).collect::<Vec<_>>(),
+    );
+    g.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"] = json!(nan);
+    let outcome = g.import();
+    warned(&outcome, &["5 weights are infinite or NaN and are set to zero"]);
+    warned(&outcome, &["1 of 3 vertices have no weights"]);
+    assert_eq!(outcome.model().primitives[0].influences.of(0), [(0, 1.0)]);
 
     let mut g = figure();
     let nan = g.floats("VEC3", &[f32::NAN; 9]);
