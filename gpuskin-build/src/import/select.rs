@@ -89,8 +89,9 @@ pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &
         );
         return Vec::new();
     }
-    let offers: Vec<AvailableClip> =
+    let mut offers: Vec<AvailableClip> =
         sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
+    name_by_file(&mut offers, sources);
     if offers.is_empty() {
         if let Some(clip) = entry.clips.iter().flatten().next().filter(|_| complete) {
             let message = format!("clip {} not found: the file has no animation", quoted(&clip.name.value));
@@ -131,6 +132,60 @@ fn offers(source: usize, file: &File<'_>) -> Vec<AvailableClip> {
         AvailableClip { source, animation, title, prefix: cut, identifier }
     };
     titles.into_iter().enumerate().map(offer).collect()
+}
+
+/// Words that tools put into the names of clips that nobody has named, such as `Armature|mixamo.com|Layer0` and `Take 001`.
+const FILLERS: [&str; 16] = [
+    "action",
+    "anim",
+    "animation",
+    "animations",
+    "armature",
+    "base",
+    "clip",
+    "com",
+    "default",
+    "layer",
+    "mixamo",
+    "scene",
+    "stack",
+    "take",
+    "unnamed",
+    "unreal",
+];
+
+/// Whether a name says nothing about a clip.
+fn says_nothing(identifier: &str) -> bool {
+    identifier.split('_').all(|word| {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        word.is_empty() || FILLERS.contains(&word)
+    })
+}
+
+/// Names clips after their animation files, which have one clip each: those whose names say nothing, and those whose names are
+/// the same in several files.
+fn name_by_file(offers: &mut [AvailableClip], sources: &[ClipFile<'_, '_>]) {
+    let only = |offer: &AvailableClip| {
+        let source = &sources[offer.source];
+        source.is_other() && source.file.document.animations.len() == 1
+    };
+    // Whether all clips of a name are the only ones of their files, and the number of these clips.
+    let mut same: BTreeMap<&str, (bool, usize)> = BTreeMap::new();
+    for offer in &*offers {
+        let (all, count) = same.entry(&offer.identifier).or_insert((true, 0));
+        (*all, *count) = (*all && only(offer), *count + 1);
+    }
+    let renamed = |offer: &AvailableClip| {
+        let (all, count) = same[&*offer.identifier];
+        only(offer) && (says_nothing(&offer.identifier) || (all && count > 1))
+    };
+    let renamed: Vec<bool> = offers.iter().map(renamed).collect();
+    for (offer, _) in offers.iter_mut().zip(renamed).filter(|(_, renamed)| *renamed) {
+        let path = &sources[offer.source].path.value;
+        let stem =
+            path.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.')).map_or(&**path, |(stem, _)| stem);
+        offer.identifier = snake(stem);
+    }
 }
 
 fn find(

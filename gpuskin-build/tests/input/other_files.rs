@@ -1,25 +1,34 @@
 //! Animation files whose nodes and morph targets are matched with those of the model.
 
-use std::path::Path;
-
 use crate::common::build::{Gltf, figure};
 use crate::common::manifest::folder;
 use crate::common::samples::{face, talk};
-use crate::common::{Outcome, animation, entry, import_entry, warned};
+use crate::common::{Outcome, animation, clip, entry, import_entry, refused, warned};
 use glam::DVec3;
 use gpuskin_build::internals::import::Pixels;
+use gpuskin_build::internals::manifest::ClipEntry;
 use gpuskin_build::internals::model::Local;
 use serde_json::{Value, json};
 
 /// Imports a model with the clips of another file.
 fn import(model: &Gltf, other: &Gltf) -> Outcome {
+    import_files(model, &[("other.glb", other.clone())], None)
+}
+
+/// Imports a model with the clips of other files. `clips`: those of the manifest, if it lists them.
+fn import_files(model: &Gltf, others: &[(&str, Gltf)], clips: Option<Vec<ClipEntry>>) -> Outcome {
     let folder = folder();
-    let write = |name: &str, g: &Gltf| std::fs::write(folder.path().join(name), g.glb()).expect("a file to write");
+    let write = |name: &str, g: &Gltf| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder to make");
+        std::fs::write(path, g.glb()).expect("a file to write");
+    };
     write("model.glb", model);
-    write("other.glb", other);
+    others.iter().for_each(|(name, g)| write(name, g));
     let mut entry = entry("model.glb");
-    entry.animations = vec![animation("other.glb")];
-    import_entry(Path::new(folder.path()), &entry, Pixels::Decode)
+    entry.animations = others.iter().map(|(name, _)| animation(name)).collect();
+    entry.clips = clips;
+    import_entry(folder.path(), &entry, Pixels::Decode)
 }
 
 fn named(mut g: Gltf, names: Value) -> Gltf {
@@ -158,18 +167,61 @@ fn files_with_the_same_unknown_nodes_have_one_warning() {
     let cape = other.node(None, json!({ "name": "Cape" }));
     let channels = other.json["animations"][0]["channels"].as_array_mut().expect("a list");
     channels.push(json!({ "sampler": 0, "target": { "node": cape, "path": "rotation" } }));
-    let folder = folder();
-    let write = |name: &str, g: &Gltf| std::fs::write(folder.path().join(name), g.glb()).expect("a file to write");
-    write("model.glb", &still());
-    write("turn.glb", &other);
-    other.json["animations"][0]["name"] = json!("Turn back");
-    write("back.glb", &other);
-    let mut entry = entry("model.glb");
-    entry.animations = vec![animation("turn.glb"), animation("back.glb")];
-    let outcome = import_entry(folder.path(), &entry, Pixels::Decode);
+    let mut back = other.clone();
+    back.json["animations"][0]["name"] = json!("Turn back");
+    let outcome = import_files(&still(), &[("turn.glb", other), ("back.glb", back)], None);
     warned(
         &outcome,
         &["2 files of `animations`, `turn.glb`, `back.glb`: 1 of 3 nodes", "do not exist in model.glb: `Cape`"],
     );
     assert_eq!(outcome.warnings().len(), 1, "{:#?}", outcome.warnings());
+}
+
+/// Returns an animation file with clips of these names.
+fn with_clips(titles: &[&str]) -> Gltf {
+    let mut g = turning();
+    let clip = g.json["animations"][0].clone();
+    let titled = |title: &&str| {
+        let mut clip = clip.clone();
+        clip["name"] = json!(title);
+        clip
+    };
+    g.json["animations"] = titles.iter().map(titled).collect();
+    g
+}
+
+#[track_caller]
+fn names(outcome: &Outcome) -> Vec<&str> {
+    assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
+    outcome.model().clips.iter().map(|clip| &*clip.name).collect()
+}
+
+#[test]
+fn clips_without_names_of_their_own_have_those_of_their_files() {
+    let files = [
+        ("art/walk.glb", &["Armature|mixamo.com|Layer0"][..]),
+        ("art/Run fast.v2.glb", &["Armature|mixamo.com|Layer0"]),
+        ("jump.glb", &["Take 001"]),
+        ("wave.glb", &[""]),
+        // Two clips share a file.
+        ("both.glb", &["Take 002", "Take 003"]),
+        ("idle.glb", &["Hero|Idle_01"]),
+        // The same name, twice.
+        ("left.glb", &["Hero|Turn"]),
+        ("right.glb", &["Hero|Turn"]),
+    ]
+    .map(|(name, titles)| (name, with_clips(titles)));
+    let expected = ["walk", "run_fast_v2", "jump", "wave", "take_002", "take_003", "idle_01", "left", "right"];
+    assert_eq!(names(&import_files(&still(), &files, None)), expected);
+    // They are found by these names.
+    let listed = vec![clip("left", None), clip("walk", None)];
+    assert_eq!(names(&import_files(&still(), &files[..1], Some(listed[1..].to_vec()))), ["walk"]);
+    let outcome = import_files(&still(), &[files[0].clone(), files[6].clone(), files[7].clone()], Some(listed));
+    assert_eq!(outcome.model().clips.len(), 2);
+
+    // The model's own clips have their own names.
+    assert_eq!(names(&import(&with_clips(&["Take 001"]), &with_clips(&["Nod"]))), ["take_001", "nod"]);
+    refused(&import(&turning(), &turning()), &["`Turn` of model.glb", "`Turn` of other.glb"]);
+    let twice = [("a/walk.glb", with_clips(&["Take 001"])), ("b/walk.glb", with_clips(&["Take 001"]))];
+    refused(&import_files(&still(), &twice, None), &["a/walk.glb", "b/walk.glb", "`walk` in Rust"]);
 }

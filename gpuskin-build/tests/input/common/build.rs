@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{Outcome, entry, import_entry};
 
 /// A glTF file under construction.
+#[derive(Clone)]
 pub struct Gltf {
     pub json: Value,
     pub bin: Vec<u8>,
