@@ -50,7 +50,11 @@ fn command_line_errors_are_specific() {
     misused(&["bake", "--out"], "`--out` needs a value: --out DIR");
     misused(&["bake", "--check=yes"], "unexpected argument for option '--check': \"yes\"");
     misused(&["bake", "--out", "a", "--out", "b"], "`--out` is given twice");
-    misused(&["bake", "art"], "unexpected argument `art`");
+    misused(&["bake", "soldier"], "unexpected argument `soldier`: did you mean `--model soldier`?");
+    misused(
+        &["bake", "art/gpuskin.toml"],
+        "unexpected argument `art/gpuskin.toml`: did you mean `--manifest art/gpuskin.toml`?",
+    );
     misused(&["bake", "--check", "--dry-run"], "`--check` and `--dry-run` exclude each other");
     misused(&["bake", "--shard", "4/4"], "invalid value `4/4` for `--shard`: expected I/N, for example 0/4 to 3/4");
     misused(&["bake", "--shard", "0/4", "--merge"], "`--shard` and `--merge` exclude each other");

@@ -66,6 +66,14 @@ pub(super) struct Args {
 }
 
 impl Command {
+    /// Returns the error for a value without a flag, with the flag that may have been meant.
+    fn unexpected(&self, value: &str) -> Failure {
+        let meant = if value.ends_with(".toml") { "manifest" } else { "model" };
+        let meant = self.flags.iter().find(|flag| flag.name == meant);
+        let meant = meant.map(|flag| format!(": did you mean `--{} {value}`?", flag.name)).unwrap_or_default();
+        Failure::Usage(format!("unexpected argument `{value}`{meant}"))
+    }
+
     /// Parses the arguments. Returns `None` if the user asks for help.
     pub(super) fn parse(&self, args: impl Iterator<Item = OsString>) -> Result<Option<Args>, Failure> {
         let usage = |error: lexopt::Error| Failure::Usage(error.to_string());
@@ -78,7 +86,7 @@ impl Command {
                 Arg::Long(name) => name.to_owned(),
                 Arg::Value(value) => {
                     if self.operand.is_none() || parsed.operand.is_some() {
-                        return Err(Failure::Usage(format!("unexpected argument `{}`", value.to_string_lossy())));
+                        return Err(self.unexpected(&value.to_string_lossy()));
                     }
                     parsed.operand = Some(value);
                     continue;
