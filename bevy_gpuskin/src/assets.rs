@@ -18,7 +18,7 @@ use gpuskin_rt::{Attachment, BakedModel, Model};
 use crate::CharacterSystems;
 use crate::bake::Bake;
 use crate::character::Character;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, Refusal};
 
 /// A model of a bake that [`AssetServer`] has loaded.
 ///
@@ -223,6 +223,15 @@ fn reload<M: BakedModel>(
     mut outbox: ResMut<Outbox<M>>,
     mut characters: Query<&mut Character<M>>,
 ) {
+    let Source { handle, bake: whole, props, .. } = &mut *source;
+    if let Some(Refusal { model, drawn, drawn_props }) = outbox.bypass_change_detection().refusal.take() {
+        props.iter_mut().zip(drawn_props).for_each(|(prop, drawn)| prop.drawn = drawn);
+        // Unless a bake after the refused one is on its way.
+        if model.is_some_and(|refused| core::ptr::eq(refused, bake.model())) {
+            bake.replace(drawn);
+            characters.iter_mut().for_each(|mut character| character.take_bake());
+        }
+    }
     let new = events.read().filter_map(|event| match event {
         AssetEvent::Added { id } | AssetEvent::Modified { id } => Some(*id),
         _ => None,
@@ -231,7 +240,6 @@ fn reload<M: BakedModel>(
     if new.is_empty() {
         return;
     }
-    let Source { handle, bake: whole, props, .. } = &mut *source;
     if new.contains(&handle.id())
         && let Some(CharacterModel { model, .. }) = assets.get(handle.id())
         && model.meta.content_hash != bake.meta().content_hash

@@ -93,7 +93,11 @@ pub(crate) fn collect<M: BakedModel>(
         let pose = character.released_pose(now);
         if (regrouped || reloaded) && !pose.is_empty() {
             outbox.current.live.push((slot, None));
-            outbox.current.live_poses.extend_from_slice(pose);
+            let poses = &mut outbox.current.live_poses;
+            let end = poses.len() + meta.bones().len();
+            poses.extend_from_slice(pose);
+            // A later bake may have more bones.
+            poses.resize(end, [[f32::NAN; 4]; 3]);
         }
         if character.take_change()
             && let Some(queues) = &mut queues

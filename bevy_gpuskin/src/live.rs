@@ -233,10 +233,11 @@ pub(crate) fn collect_live<M: BakedModel>(
 ) {
     let outbox = outbox.bypass_change_detection();
     let now = Timestamp::from_secs(time.elapsed_secs_f64());
+    let is_other_bake = bake.is_changed();
     for (mut character, mut live, place) in &mut characters {
         let (character, live) = (character.bypass_change_detection(), live.bypass_change_detection());
         let State::Spawned(slot, group) = character.state else { continue };
-        if outbox.current.model.is_some() {
+        if is_other_bake {
             live.sources.clear();
         }
         live.evaluate(bake.meta(), place, &places, &mut pose);

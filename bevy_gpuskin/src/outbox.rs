@@ -183,10 +183,24 @@ impl<M> Batch<M> {
     }
 }
 
+/// Answer of the renderer to a later bake that it cannot draw.
+#[cfg(feature = "assets")]
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// The later bake of the model, if there was one.
+    pub(crate) model: Option<&'static Model>,
+    /// Bakes that are still drawn: of the model, and of each attachment.
+    pub(crate) drawn: &'static Model,
+    pub(crate) drawn_props: Vec<&'static Model>,
+}
+
 /// Batches of a model that the renderer has not read.
 #[derive(Resource)]
 pub(crate) struct Outbox<M: 'static> {
     pub(crate) current: Batch<M>,
+    /// The last bake that the renderer has refused, until the main world has read it.
+    #[cfg(feature = "assets")]
+    pub(crate) refusal: Option<Refusal>,
     ready: Vec<Batch<M>>,
     free: Vec<Slot>,
     slots: Slot,
@@ -196,7 +210,15 @@ pub(crate) struct Outbox<M: 'static> {
 // Not derived: a derive would require the same trait of `M`.
 impl<M> Default for Outbox<M> {
     fn default() -> Self {
-        Self { current: Batch::default(), ready: Vec::new(), free: Vec::new(), slots: 0, groups: Vec::new() }
+        Self {
+            current: Batch::default(),
+            #[cfg(feature = "assets")]
+            refusal: None,
+            ready: Vec::new(),
+            free: Vec::new(),
+            slots: 0,
+            groups: Vec::new(),
+        }
     }
 }
 
