@@ -69,6 +69,10 @@ pub(crate) fn collect<M: BakedModel>(
     for (entity, mut character, transform, visibility, components, is_disabled) in &mut changed {
         // Taking the commands is no change.
         let character = character.bypass_change_detection();
+        if usize::from(character.clip().index()) >= meta.clips().len() {
+            let (clip, name, count) = (character.clip().index(), &M::MODEL.meta.name, meta.clips().len());
+            warn_once!("{entity}: clip {clip} does not exist; the model {name} has {count} clips");
+        }
         let group = outbox.group(components);
         let is_shown = visibility.get() && !is_disabled;
         let was_shown = core::mem::replace(&mut character.is_shown, is_shown);

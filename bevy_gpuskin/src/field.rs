@@ -61,7 +61,7 @@ impl<M: BakedModel> CharacterField<M> {
     fn on_add(world: DeferredWorld, context: HookContext) {
         if world.get_resource::<Outbox<M>>().is_none() {
             let name = &M::MODEL.meta.name;
-            error!(
+            error_once!(
                 "{}: a field of the model {name} is not drawn; add CharacterPlugin of this model to the app",
                 context.entity
             );
