@@ -13,12 +13,12 @@ use bevy::platform::collections::{HashMap, HashSet};
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{IoTaskPool, Task, block_on, poll_once};
-use gpuskin_rt::{Attachment, BakedModel, Model};
+use gpuskin_rt::{Attachment, BakedModel, Metadata, Model};
 
 use crate::CharacterSystems;
 use crate::bake::Bake;
 use crate::character::Character;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, Refusal};
 
 /// A model of a bake that [`AssetServer`] has loaded.
 ///
@@ -223,6 +223,15 @@ fn reload<M: BakedModel>(
     mut outbox: ResMut<Outbox<M>>,
     mut characters: Query<&mut Character<M>>,
 ) {
+    let Source { handle, bake: whole, props, .. } = &mut *source;
+    if let Some(Refusal { model, drawn, drawn_props }) = outbox.bypass_change_detection().refusal.take() {
+        props.iter_mut().zip(drawn_props).for_each(|(prop, drawn)| prop.drawn = drawn);
+        // Unless a bake after the refused one is on its way.
+        if model.is_some_and(|refused| core::ptr::eq(refused, bake.model())) {
+            bake.replace(drawn);
+            characters.iter_mut().for_each(|mut character| character.take_bake());
+        }
+    }
     let new = events.read().filter_map(|event| match event {
         AssetEvent::Added { id } | AssetEvent::Modified { id } => Some(*id),
         _ => None,
@@ -231,7 +240,6 @@ fn reload<M: BakedModel>(
     if new.is_empty() {
         return;
     }
-    let Source { handle, bake: whole, props, .. } = &mut *source;
     if new.contains(&handle.id())
         && let Some(CharacterModel { model, .. }) = assets.get(handle.id())
         && model.meta.content_hash != bake.meta().content_hash
@@ -242,9 +250,11 @@ fn reload<M: BakedModel>(
                 bake.replace(model);
                 outbox.current.model = Some(model);
             }
-            Err(reason) => {
-                let name = M::MODEL.meta.name();
-                error!("the new bake of the model {name} is not drawn: its {reason}; build the program again");
+            Err(_) => {
+                let (name, reason) = (M::MODEL.meta.name(), difference(&model.meta, &M::MODEL.meta));
+                error!(
+                    "the new bake of the model {name} is not drawn: {reason}; bake it as before, or build the program again"
+                );
             }
         }
     }
@@ -268,6 +278,20 @@ fn reload<M: BakedModel>(
             character.take_bake();
         }
     }
+}
+
+/// Says why a later bake does not fit the constants of the program.
+fn difference(later: &Metadata, built: &Metadata) -> String {
+    let clips = |meta: &Metadata| meta.clips().iter().map(|clip| clip.name.to_string()).collect::<Vec<_>>();
+    let bones = |meta: &Metadata| meta.bones().iter().map(|bone| bone.name.to_string()).collect::<Vec<_>>();
+    for (kind, later, built) in [("clip", clips(later), clips(built)), ("bone", bones(later), bones(built))] {
+        let Some((_, name)) = (0..).zip(&built).find(|(i, name)| later.get(*i) != Some(*name)) else { continue };
+        return match later.contains(name) {
+            true => format!("its {kind} `{name}` has another number than in the program"),
+            false => format!("it lacks the {kind} `{name}` of the program"),
+        };
+    }
+    "its events or parts differ from those of the program".to_owned()
 }
 
 /// Keeps a model until the program ends: sockets, casters of rays and the renderer borrow from it. It is the bytes of the asset,
@@ -335,7 +359,20 @@ fn notice_replaced(
 
 #[cfg(test)]
 mod tests {
+    use bevy_gpuskin_sample_models::models::{GUARD, SOLDIER};
+
     use super::*;
+
+    #[test]
+    fn refused_bake_is_explained_by_what_it_lacks() {
+        assert_eq!(difference(&GUARD.meta, &SOLDIER.meta), "it lacks the clip `walk` of the program");
+        let mut renamed = SOLDIER.meta.clone();
+        renamed.bones.to_mut()[1].name = "Chest".into();
+        assert_eq!(difference(&renamed, &SOLDIER.meta), "it lacks the bone `Spine` of the program");
+        let mut swapped = SOLDIER.meta.clone();
+        swapped.clips.to_mut().swap(0, 1);
+        assert_eq!(difference(&swapped, &SOLDIER.meta), "its clip `idle` has another number than in the program");
+    }
 
     #[test]
     fn files_of_models_are_found_in_the_module() {

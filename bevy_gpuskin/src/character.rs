@@ -17,7 +17,8 @@ use crate::playing::Playing;
 /// time of the frame, [`Time<Virtual>`](bevy::time::Virtual), in which they are given.
 ///
 /// The transform must have a uniform scale; of another, the mean of its axes is taken. The entity is shown and hidden by its
-/// [`Visibility`]. Replacing the component starts the character anew.
+/// [`Visibility`], and hidden while it is [`Disabled`](bevy::ecs::entity_disabling::Disabled). Replacing the component starts the
+/// character anew.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -50,6 +51,8 @@ use crate::playing::Playing;
 #[require(Transform, Visibility)]
 pub struct Character<M: BakedModel> {
     pub(crate) state: State<M>,
+    /// Whether the renderer shows it.
+    pub(crate) is_shown: bool,
     commands: Vec<Command<M>>,
     /// Number of commands that `playing` has already.
     applied: usize,
@@ -79,6 +82,7 @@ impl<M: BakedModel> Character<M> {
         let instance = Box::new(Instance::at([0.0; 3]).play(clip));
         Self {
             state: State::New(instance),
+            is_shown: false,
             commands: Vec::new(),
             applied: 0,
             playing: None,
@@ -340,7 +344,7 @@ impl<M: BakedModel> Character<M> {
     fn on_add(world: DeferredWorld, context: HookContext) {
         if world.get_resource::<Outbox<M>>().is_none() {
             let name = &M::MODEL.meta.name;
-            error!(
+            error_once!(
                 "{}: a character of the model {name} is not drawn; add CharacterPlugin of this model to the app",
                 context.entity
             );

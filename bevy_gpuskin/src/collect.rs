@@ -1,6 +1,7 @@
 //! Collects the changes of characters.
 
 use bevy::camera::visibility::RenderLayers;
+use bevy::ecs::entity_disabling::Disabled;
 use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::prelude::*;
 use gpuskin_rt::{BakedModel, Time as Timestamp};
@@ -19,6 +20,7 @@ type Changes<M> = Or<(
     Added<NotShadowCaster>,
     Added<NotShadowReceiver>,
     Changed<CharacterExtension>,
+    Added<Disabled>,
 )>;
 
 /// A character with what decides how it is drawn.
@@ -26,19 +28,24 @@ type Collected<M> = (
     Entity,
     &'static mut Character<M>,
     Ref<'static, GlobalTransform>,
-    Ref<'static, InheritedVisibility>,
+    &'static InheritedVisibility,
     GroupComponents,
+    // Bevy leaves disabled entities out of queries that do not name it.
+    Has<Disabled>,
 );
 
-/// Marks the characters of a model as changed that have lost a component on which their group depends.
+/// Marks the characters of a model as changed that have lost a component on which their group or their
+/// visibility depends.
 pub(crate) fn mark_regrouped<M: BakedModel>(
     mut layers: RemovedComponents<RenderLayers>,
     mut casters: RemovedComponents<NotShadowCaster>,
     mut receivers: RemovedComponents<NotShadowReceiver>,
     mut extensions: RemovedComponents<CharacterExtension>,
+    mut disabled: RemovedComponents<Disabled>,
     mut characters: Query<&mut Character<M>>,
 ) {
-    for entity in layers.read().chain(casters.read()).chain(receivers.read()).chain(extensions.read()) {
+    let of_groups = layers.read().chain(casters.read()).chain(receivers.read()).chain(extensions.read());
+    for entity in of_groups.chain(disabled.read()) {
         if let Ok(mut character) = characters.get_mut(entity) {
             character.set_changed();
         }
@@ -59,10 +66,16 @@ pub(crate) fn collect<M: BakedModel>(
     if let Some(queues) = &mut queues {
         outbox.current.despawned.iter().for_each(|slot| queues.stop(meta, *slot, now));
     }
-    for (entity, mut character, transform, visibility, components) in &mut changed {
+    for (entity, mut character, transform, visibility, components, is_disabled) in &mut changed {
         // Taking the commands is no change.
         let character = character.bypass_change_detection();
+        if usize::from(character.clip().index()) >= meta.clips().len() {
+            let (clip, name, count) = (character.clip().index(), &M::MODEL.meta.name, meta.clips().len());
+            warn_once!("{entity}: clip {clip} does not exist; the model {name} has {count} clips");
+        }
         let group = outbox.group(components);
+        let is_shown = visibility.get() && !is_disabled;
+        let was_shown = core::mem::replace(&mut character.is_shown, is_shown);
         let mut regrouped = false;
         let slot = match &mut character.state {
             State::Spawned(slot, in_group) => {
@@ -75,14 +88,14 @@ pub(crate) fn collect<M: BakedModel>(
                     outbox.current.moved.push(*slot);
                     outbox.current.transforms.push(instance_transform(transform.compute_transform()));
                 }
-                if visibility.is_changed() {
-                    outbox.current.shown.push((*slot, visibility.get()));
+                if is_shown != was_shown {
+                    outbox.current.shown.push((*slot, is_shown));
                 }
                 *slot
             }
             State::New(instance) => {
                 let instance = instance.with_transform(instance_transform(transform.compute_transform()));
-                let shown = if visibility.get() { instance } else { instance.invisible() };
+                let shown = if is_shown { instance } else { instance.invisible() };
                 character.play_until(meta, now);
                 let slot = outbox.spawn(group, shown);
                 character.state = State::Spawned(slot, group);
@@ -93,7 +106,11 @@ pub(crate) fn collect<M: BakedModel>(
         let pose = character.released_pose(now);
         if (regrouped || reloaded) && !pose.is_empty() {
             outbox.current.live.push((slot, None));
-            outbox.current.live_poses.extend_from_slice(pose);
+            let poses = &mut outbox.current.live_poses;
+            let end = poses.len() + meta.bones().len();
+            poses.extend_from_slice(pose);
+            // A later bake may have more bones.
+            poses.resize(end, [[f32::NAN; 4]; 3]);
         }
         if character.take_change()
             && let Some(queues) = &mut queues
@@ -129,7 +146,7 @@ mod tests {
     fn app() -> App {
         let mut app = App::new();
         app.init_resource::<Outbox<Soldier>>().init_resource::<Bake<Soldier>>().init_resource::<Time<Virtual>>();
-        app.add_systems(Update, (collect::<Soldier>, finish::<Soldier>).chain());
+        app.add_systems(Update, (mark_regrouped::<Soldier>, collect::<Soldier>, finish::<Soldier>).chain());
         app
     }
 
@@ -161,7 +178,7 @@ mod tests {
     #[test]
     fn moves_and_visibility_are_sent_once() {
         let mut app = app();
-        let entity = app.world_mut().spawn(soldier()).id();
+        let entity = app.world_mut().spawn((soldier(), InheritedVisibility::VISIBLE)).id();
         batches(&mut app);
         *app.world_mut().get_mut::<GlobalTransform>(entity).unwrap() =
             Transform::from_xyz(1.0, 2.0, 3.0).with_scale(Vec3::splat(2.0)).into();
@@ -170,6 +187,25 @@ mod tests {
         assert_eq!(moved[0].transforms, [gpuskin_rt::Transform::at([1.0, 2.0, 3.0]).scaled(2.0)]);
         assert_eq!((&moved[0].moved[..], &moved[0].shown[..]), (&[0][..], &[(0, false)][..]));
         assert!(batches(&mut app).is_empty());
+    }
+
+    #[test]
+    fn disabled_characters_are_hidden_until_they_are_enabled() {
+        let mut app = app();
+        let visible = (soldier(), InheritedVisibility::VISIBLE);
+        let first = app.world_mut().spawn(visible).id();
+        let second = app.world_mut().spawn((soldier(), InheritedVisibility::VISIBLE, Disabled)).id();
+        batches(&mut app);
+        app.world_mut().entity_mut(first).insert(Disabled);
+        app.world_mut().entity_mut(second).remove::<Disabled>();
+        let shown = batches(&mut app)[0].shown.clone();
+        assert!(shown.len() == 2 && shown.contains(&(0, false)) && shown.contains(&(1, true)), "{shown:?}");
+        assert!(batches(&mut app).is_empty());
+        app.world_mut().entity_mut(first).remove::<Disabled>();
+        assert_eq!(batches(&mut app)[0].shown, [(0, true)]);
+        app.world_mut().entity_mut(first).insert(Disabled);
+        app.world_mut().despawn(first);
+        assert_eq!(batches(&mut app)[0].despawned, [0]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Crowds as one entity each.
 
+use bevy::ecs::entity_disabling::Disabled;
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
@@ -136,7 +137,7 @@ impl<M: BakedModel> CharacterCrowd<M> {
     fn on_add(world: DeferredWorld, context: HookContext) {
         if world.get_resource::<Outbox<M>>().is_none() {
             let name = &M::MODEL.meta.name;
-            error!(
+            error_once!(
                 "{}: a crowd of the model {name} is not drawn; add CharacterPlugin of this model to the app",
                 context.entity
             );
@@ -153,20 +154,20 @@ impl<M: BakedModel> CharacterCrowd<M> {
 /// Collects what has changed in a frame.
 pub(crate) fn collect_crowds<M: BakedModel>(
     mut outbox: ResMut<Outbox<M>>,
-    mut crowds: Query<(Entity, &mut CharacterCrowd<M>, &InheritedVisibility, GroupComponents)>,
+    mut crowds: Query<(Entity, &mut CharacterCrowd<M>, &InheritedVisibility, GroupComponents, Has<Disabled>)>,
 ) {
     let outbox = outbox.bypass_change_detection();
-    for (entity, mut crowd, visibility, components) in &mut crowds {
+    for (entity, mut crowd, visibility, components, is_disabled) in &mut crowds {
         let crowd = crowd.bypass_change_detection();
-        let group = Group::of(components);
-        let drawn_as = (group.clone(), visibility.get());
+        let (group, visible) = (Group::of(components), visibility.get() && !is_disabled);
+        let drawn_as = (group.clone(), visible);
         if crowd.commands.is_empty() && crowd.drawn_as.as_ref() == Some(&drawn_as) {
             continue;
         }
         crowd.drawn_as = Some(drawn_as);
         let change = CrowdChange::Changed {
             group,
-            visible: visibility.get(),
+            visible,
             descriptor: crowd.descriptor.clone(),
             commands: std::mem::take(&mut crowd.commands),
         };

@@ -1,5 +1,6 @@
 //! Fields as one entity each.
 
+use bevy::ecs::entity_disabling::Disabled;
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::prelude::*;
@@ -60,7 +61,7 @@ impl<M: BakedModel> CharacterField<M> {
     fn on_add(world: DeferredWorld, context: HookContext) {
         if world.get_resource::<Outbox<M>>().is_none() {
             let name = &M::MODEL.meta.name;
-            error!(
+            error_once!(
                 "{}: a field of the model {name} is not drawn; add CharacterPlugin of this model to the app",
                 context.entity
             );
@@ -77,15 +78,15 @@ impl<M: BakedModel> CharacterField<M> {
 /// Collects what has changed in a frame.
 pub(crate) fn collect_fields<M: BakedModel>(
     mut outbox: ResMut<Outbox<M>>,
-    mut fields: Query<(Entity, &mut CharacterField<M>, &InheritedVisibility, GroupComponents)>,
+    mut fields: Query<(Entity, &mut CharacterField<M>, &InheritedVisibility, GroupComponents, Has<Disabled>)>,
 ) {
     let outbox = outbox.bypass_change_detection();
     // A later bake replaces all fields, and may draw some that the earlier one could not.
     let is_reloaded = outbox.current.model.is_some();
-    for (entity, mut field, visibility, components) in &mut fields {
+    for (entity, mut field, visibility, components, is_disabled) in &mut fields {
         let is_changed = field.is_changed();
         let field = field.bypass_change_detection();
-        let drawn_as = (Group::of(components), visibility.get());
+        let drawn_as = (Group::of(components), visibility.get() && !is_disabled);
         if !is_changed && !is_reloaded && field.drawn_as.as_ref() == Some(&drawn_as) {
             continue;
         }

@@ -233,10 +233,11 @@ pub(crate) fn collect_live<M: BakedModel>(
 ) {
     let outbox = outbox.bypass_change_detection();
     let now = Timestamp::from_secs(time.elapsed_secs_f64());
+    let is_other_bake = bake.is_changed();
     for (mut character, mut live, place) in &mut characters {
         let (character, live) = (character.bypass_change_detection(), live.bypass_change_detection());
         let State::Spawned(slot, group) = character.state else { continue };
-        if outbox.current.model.is_some() {
+        if is_other_bake {
             live.sources.clear();
         }
         live.evaluate(bake.meta(), place, &places, &mut pose);
@@ -326,6 +327,25 @@ mod tests {
         // A character that starts anew has its live bones again.
         app.world_mut().entity_mut(soldier).insert(Character::playing(clips::SOLDIER_WALK));
         assert_eq!(batch(&mut app).unwrap().live, [(0, Some(0.0))]);
+    }
+
+    #[cfg(feature = "assets")]
+    #[test]
+    fn pose_that_fades_out_has_all_bones_of_a_later_bake() {
+        let mut app = app();
+        let body = app.world_mut().spawn(GlobalTransform::default()).id();
+        let live = LiveBones::bodies([(bones::SOLDIER_HEAD, body)]);
+        let soldier = app.world_mut().spawn((Character::playing(clips::SOLDIER_RUN), live)).id();
+        batch(&mut app);
+        app.world_mut().resource_mut::<Time<Virtual>>().advance_by(core::time::Duration::from_secs(1));
+        app.world_mut().entity_mut(soldier).remove::<LiveBones<Soldier>>();
+        let mut later = Soldier::MODEL.clone();
+        later.meta.bones.to_mut().push(BoneInfo { name: "cape".into(), ..Soldier::MODEL.meta.bones()[0].clone() });
+        let later: &_ = Box::leak(Box::new(later));
+        app.world_mut().resource_mut::<Bake<Soldier>>().replace(later);
+        app.world_mut().resource_mut::<Outbox<Soldier>>().current.model = Some(later);
+        let reloaded = batch(&mut app).unwrap();
+        assert_eq!((reloaded.live.len(), reloaded.live_poses.len()), (1, later.meta.bones().len()));
     }
 
     #[test]

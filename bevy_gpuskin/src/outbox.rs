@@ -183,10 +183,26 @@ impl<M> Batch<M> {
     }
 }
 
+/// Answer of the renderer to a later bake that it cannot draw.
+#[cfg(feature = "assets")]
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// The later bake of the model, if there was one.
+    pub(crate) model: Option<&'static Model>,
+    /// Bakes that are still drawn: of the model, and of each attachment.
+    pub(crate) drawn: &'static Model,
+    pub(crate) drawn_props: Vec<&'static Model>,
+}
+
 /// Batches of a model that the renderer has not read.
 #[derive(Resource)]
 pub(crate) struct Outbox<M: 'static> {
     pub(crate) current: Batch<M>,
+    /// The last bake that the renderer has refused, until the main world has read it.
+    #[cfg(feature = "assets")]
+    pub(crate) refusal: Option<Refusal>,
+    /// Whether a renderer reads the batches.
+    is_read: bool,
     ready: Vec<Batch<M>>,
     free: Vec<Slot>,
     slots: Slot,
@@ -194,13 +210,28 @@ pub(crate) struct Outbox<M: 'static> {
 }
 
 // Not derived: a derive would require the same trait of `M`.
+#[cfg(test)]
 impl<M> Default for Outbox<M> {
     fn default() -> Self {
-        Self { current: Batch::default(), ready: Vec::new(), free: Vec::new(), slots: 0, groups: Vec::new() }
+        Self::new(true)
     }
 }
 
 impl<M> Outbox<M> {
+    /// Makes an outbox. `is_read`: whether a renderer reads the batches, which are dropped otherwise.
+    pub(crate) fn new(is_read: bool) -> Self {
+        Self {
+            current: Batch::default(),
+            #[cfg(feature = "assets")]
+            refusal: None,
+            is_read,
+            ready: Vec::new(),
+            free: Vec::new(),
+            slots: 0,
+            groups: Vec::new(),
+        }
+    }
+
     /// Takes the batches of the frames so far.
     pub(crate) fn take(&mut self) -> Vec<Batch<M>> {
         std::mem::take(&mut self.ready)
@@ -240,7 +271,9 @@ impl<M> Outbox<M> {
 
     pub(crate) fn finish(&mut self, time: f64) {
         self.current.time = time;
-        if !self.current.is_empty() {
+        if !self.is_read {
+            self.current = Batch::default();
+        } else if !self.current.is_empty() {
             self.ready.push(std::mem::take(&mut self.current));
         }
     }

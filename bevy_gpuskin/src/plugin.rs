@@ -51,7 +51,10 @@ impl Plugin for GpuskinPlugin {
     }
 }
 
-/// Draws the characters of one model.
+/// Draws the characters of one model. Add it after `DefaultPlugins`.
+///
+/// In an app without a renderer, such as a server with `MinimalPlugins` and `TransformPlugin`, characters fire their events and
+/// sockets follow their bones.
 ///
 /// ```no_run
 /// use bevy::prelude::*;
@@ -260,13 +263,10 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         if !app.is_plugin_added::<GpuskinPlugin>() {
             app.add_plugins(GpuskinPlugin::default());
         }
-        if !render::has_renderer(app) {
-            return;
-        }
         let live = collect_live::<M>.run_if(any_with_component::<LiveBones<M>>);
         let collects =
             (mark_regrouped::<M>, collect_crowds::<M>, collect_fields::<M>, collect::<M>, live, finish::<M>).chain();
-        app.init_resource::<Outbox<M>>().init_resource::<Bake<M>>().add_systems(
+        app.insert_resource(Outbox::<M>::new(render::has_renderer(app))).init_resource::<Bake<M>>().add_systems(
             PostUpdate,
             (
                 inspect::<M>.before(CharacterSystems::Sockets),
@@ -288,6 +288,13 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         }
         render::build_model::<M>(app, &self.crowd, &self.attachments, self.surface);
     }
+
+    fn finish(&self, app: &mut App) {
+        if render::has_renderer(app) && !render::has_model::<M>(app) {
+            let name = &M::MODEL.meta.name;
+            error!("characters of the model {name} are not drawn; add their CharacterPlugin after DefaultPlugins");
+        }
+    }
 }
 
 /// Systems of this crate.
@@ -299,4 +306,45 @@ pub enum CharacterSystems {
     Sockets,
     /// Collects the commands, transforms and visibilities that have changed in this frame, in [`PostUpdate`].
     Collect,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bevy::time::TimeUpdateStrategy;
+    use bevy_gpuskin_sample_models::{bones, clips, events, models::Soldier};
+
+    use super::*;
+    use crate::{Character, EventFired};
+
+    #[derive(Resource, Default)]
+    struct Steps(usize);
+
+    #[test]
+    fn events_fire_and_sockets_follow_without_a_renderer() {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, TransformPlugin, CharacterPlugin::<Soldier>::default().with_events()));
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(100))).init_resource::<Steps>();
+        app.add_observer(|fired: On<EventFired<Soldier>>, mut steps: ResMut<Steps>| {
+            steps.0 += usize::from(fired.event == events::SOLDIER_FOOTSTEP);
+        });
+        app.finish();
+        app.cleanup();
+        let hand = (Socket::to(bones::SOLDIER_HAND_R), Name::new("hand"));
+        app.world_mut().spawn((
+            Character::playing(clips::SOLDIER_WALK),
+            Transform::from_xyz(8.0, 0.0, 0.0),
+            children![hand],
+        ));
+        (0..15).for_each(|_| app.update());
+        assert_eq!(app.world().resource::<Steps>().0, 3);
+        let mut hands = app.world_mut().query_filtered::<&GlobalTransform, With<Socket<Soldier>>>();
+        let hand = hands.single(app.world()).unwrap().translation();
+        assert!((0.05..1.0).contains(&(hand.x - 8.0).abs()) && hand.y > 0.3, "{hand}");
+        assert!(
+            app.world_mut().resource_mut::<Outbox<Soldier>>().take().is_empty(),
+            "batches are kept without a reader"
+        );
+    }
 }

@@ -112,12 +112,19 @@ pub(crate) fn follow<M: BakedModel>(
             warn_once!("{entity}: a socket of the model {name} stays where it is; make it a child of such a character");
             continue;
         };
+        let Some(bone) = bake.meta().bones().get(usize::from(socket.bone)) else {
+            let (name, count) = (&M::MODEL.meta.name, bake.meta().bones().len());
+            warn_once!(
+                "{entity}: a socket stays where it is: bone {} does not exist; the model {name} has {count}",
+                socket.bone
+            );
+            continue;
+        };
         // A copy of the playback is no change of the character.
         let playing = character.bypass_change_detection().play_until(bake.meta(), now);
         let pose = playing.pose();
         let pose = live.and_then(LiveBones::pose).map_or(pose, |live| pose.with_live_bones(live));
         let Some(in_model) = bones.in_model(socket.bone(), pose, now) else { continue };
-        let Some(bone) = bake.meta().bones().get(usize::from(socket.bone)) else { continue };
         transform.set_if_neq(relative_to_bind(in_model.rows.map(|row| row.to_array()), bone.bind));
     }
 }

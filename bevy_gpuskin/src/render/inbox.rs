@@ -9,6 +9,8 @@ use gpuskin_rt::{Attachment, BakedModel, Crowd, CrowdDescriptor, Error, Field, I
 
 use super::crowds::{CharacterRenderer, DrawnCrowd, Gpu, Looks, MadeCrowd};
 use super::shader::SurfaceCode;
+#[cfg(feature = "assets")]
+use crate::outbox::Refusal;
 use crate::outbox::{Batch, Command, CrowdChange, FieldChange, Group, GroupIndex, LayerStart, Outbox, Slot};
 
 /// Batches of a model that are not applied yet, and its crowds.
@@ -24,7 +26,10 @@ pub(crate) struct Inbox<M: 'static> {
     /// Crowds that are entities.
     pub(super) entities: EntityHashMap<EntityCrowd<M>>,
     /// Whether a crowd could not be made; said once.
-    failed: bool,
+    pub(super) failed: bool,
+    /// A later bake that is not drawn, until the main world is told.
+    #[cfg(feature = "assets")]
+    refusal: Option<Refusal>,
 }
 
 /// A crowd that is an entity.
@@ -50,6 +55,8 @@ impl<M: BakedModel> Inbox<M> {
             instances: Vec::new(),
             entities: EntityHashMap::default(),
             failed: false,
+            #[cfg(feature = "assets")]
+            refusal: None,
         }
     }
 }
@@ -57,7 +64,12 @@ impl<M: BakedModel> Inbox<M> {
 /// Takes the batches of a model.
 pub(crate) fn extract<M: BakedModel>(mut main_world: ResMut<MainWorld>, mut inbox: ResMut<Inbox<M>>) {
     if let Some(mut outbox) = main_world.get_resource_mut::<Outbox<M>>() {
-        inbox.batches.append(&mut outbox.bypass_change_detection().take());
+        let outbox = outbox.bypass_change_detection();
+        inbox.batches.append(&mut outbox.take());
+        #[cfg(feature = "assets")]
+        if let Some(refusal) = inbox.refusal.take() {
+            outbox.refusal = Some(refusal);
+        }
     }
 }
 
@@ -91,8 +103,15 @@ impl<M: BakedModel> Inbox<M> {
         let Batch { groups, despawned, spawned, regrouped, moved, transforms, shown, commands, .. } = batch;
         let Batch { time: _, model, props, live, live_poses, crowds, fields, .. } = batch;
         self.crowds.extend(groups.into_iter().map(|group| (group, None)));
-        if reloads {
-            log::<M, _>(self.reload(renderer, gpu, model, props));
+        let mut is_refused = false;
+        if reloads && let Err(error) = self.reload(renderer, gpu, model, props) {
+            error!("the new bake of the model {} is not drawn, the earlier one stays: {error}", M::MODEL.meta.name);
+            is_refused = true;
+            #[cfg(feature = "assets")]
+            {
+                let drawn_props = self.looks.props.iter().map(|(prop, _)| *prop).collect();
+                self.refusal = Some(Refusal { model, drawn: self.looks.model, drawn_props });
+            }
         }
         for slot in despawned {
             if let Some((group, id)) = self.instances.get_mut(slot as usize).and_then(Option::take)
@@ -129,7 +148,7 @@ impl<M: BakedModel> Inbox<M> {
             log::<M, _>(self.change(renderer, gpu, entity, change));
         }
         for change in fields {
-            log::<M, _>(self.change_field(renderer, gpu, change, model.is_some()));
+            log::<M, _>(self.change_field(renderer, gpu, change, model.is_some() && !is_refused));
         }
     }
 
@@ -196,6 +215,10 @@ impl<M: BakedModel> Inbox<M> {
     /// Sets live bones: one call per run of characters of a group whose bones only move.
     fn pose(&self, live: &[(Slot, Option<f32>)], poses: &[[[f32; 4]; 3]]) {
         let bones = self.looks.model.meta.bones().len();
+        // Those of a bake that is not drawn: the main world sends others.
+        if poses.len() != live.len() * bones {
+            return;
+        }
         let pose = |at: usize, count: usize| LiveBones::Model(&poses[at * bones..(at + count) * bones]);
         let instance = |at: usize| {
             let (slot, fade) = *live.get(at)?;

@@ -66,6 +66,11 @@ pub(crate) fn has_renderer(app: &App) -> bool {
     app.get_sub_app(RenderApp).is_some()
 }
 
+/// Whether the renderer draws characters of a model.
+pub(crate) fn has_model<M: BakedModel>(app: &App) -> bool {
+    app.get_sub_app(RenderApp).is_some_and(|app| app.world().contains_resource::<inbox::Inbox<M>>())
+}
+
 pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
     if !has_renderer(app) {
         return;

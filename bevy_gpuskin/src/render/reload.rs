@@ -39,8 +39,13 @@ impl<M: BakedModel> Inbox<M> {
         let of_entity =
             |(entity, crowd): (&Entity, &EntityCrowd<M>)| Ok((*entity, succeed(&crowd.made, &crowd.descriptor)?));
         let of_entities = self.entities.iter().map(of_entity).collect::<Result<Vec<_>, Error>>()?;
+        // Without a crowd, the first character would be the first to fail.
+        if of_entities.is_empty() && shared.iter().all(Option::is_none) {
+            renderer.build(gpu, self.descriptor.clone(), &looks)?;
+        }
 
         self.looks = looks;
+        self.failed = false;
         for (group, id) in self.instances.iter_mut().flatten() {
             let successor = shared.get(usize::from(*group)).and_then(Option::as_ref);
             *id = successor.and_then(|successor| successor.ids.get(id)).copied().unwrap_or(*id);

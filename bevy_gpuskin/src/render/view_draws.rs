@@ -30,8 +30,8 @@ pub(crate) struct Views {
     pub(super) can_draw: bool,
 }
 
-/// Number of views for which gpuskin culls.
-const CULLED_VIEWS: usize = 15;
+/// Number of views for which gpuskin culls: `MAX_VIEWS` of gpuskin_rt.
+const CULLED_VIEWS: usize = 31;
 
 impl Views {
     pub(super) fn view_for(&mut self, renderer: &mut CrowdRenderer) -> View {
