@@ -215,7 +215,7 @@ impl<M: BakedModel> Inbox<M> {
     /// Sets live bones: one call per run of characters of a group whose bones only move.
     fn pose(&self, live: &[(Slot, Option<f32>)], poses: &[[[f32; 4]; 3]]) {
         let bones = self.looks.model.meta.bones().len();
-        // Those of a bake that is not drawn: the main world sends others.
+        // Poses of a bake that is not drawn: the main world sends others.
         if poses.len() != live.len() * bones {
             return;
         }

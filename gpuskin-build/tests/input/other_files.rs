@@ -206,14 +206,14 @@ fn clips_without_names_of_their_own_have_those_of_their_files() {
         // Two clips share a file.
         ("both.glb", &["Take 002", "Take 003"]),
         ("idle.glb", &["Hero|Idle_01"]),
-        // The same name, twice.
+        // Two files with clips of the same name.
         ("left.glb", &["Hero|Turn"]),
         ("right.glb", &["Hero|Turn"]),
     ]
     .map(|(name, titles)| (name, with_clips(titles)));
     let expected = ["walk", "run_fast_v2", "jump", "wave", "take_002", "take_003", "idle_01", "left", "right"];
     assert_eq!(names(&import_files(&still(), &files, None)), expected);
-    // They are found by these names.
+    // The manifest finds them by these names.
     let listed = vec![clip("left", None), clip("walk", None)];
     assert_eq!(names(&import_files(&still(), &files[..1], Some(listed[1..].to_vec()))), ["walk"]);
     let outcome = import_files(&still(), &[files[0].clone(), files[6].clone(), files[7].clone()], Some(listed));
