@@ -13,7 +13,7 @@ use bevy::platform::collections::{HashMap, HashSet};
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{IoTaskPool, Task, block_on, poll_once};
-use gpuskin_rt::{Attachment, BakedModel, Metadata, Model};
+use gpuskin_rt::{Attachment, BakedModel, Model};
 
 use crate::CharacterSystems;
 use crate::bake::Bake;
@@ -250,12 +250,7 @@ fn reload<M: BakedModel>(
                 bake.replace(model);
                 outbox.current.model = Some(model);
             }
-            Err(_) => {
-                let (name, reason) = (M::MODEL.meta.name(), difference(&model.meta, &M::MODEL.meta));
-                error!(
-                    "the new bake of the model {name} is not drawn: {reason}; bake it as before, or build the program again"
-                );
-            }
+            Err(reason) => error!("the model {} is drawn as before: {reason}", M::MODEL.meta.name()),
         }
     }
     let models = whole.as_ref().and_then(|whole| bakes.get(whole)).map_or(&[][..], CharacterBake::models);
@@ -278,20 +273,6 @@ fn reload<M: BakedModel>(
             character.take_bake();
         }
     }
-}
-
-/// Says why a later bake does not fit the constants of the program.
-fn difference(later: &Metadata, built: &Metadata) -> String {
-    let clips = |meta: &Metadata| meta.clips().iter().map(|clip| clip.name.to_string()).collect::<Vec<_>>();
-    let bones = |meta: &Metadata| meta.bones().iter().map(|bone| bone.name.to_string()).collect::<Vec<_>>();
-    for (kind, later, built) in [("clip", clips(later), clips(built)), ("bone", bones(later), bones(built))] {
-        let Some((_, name)) = (0..).zip(&built).find(|(i, name)| later.get(*i) != Some(*name)) else { continue };
-        return match later.contains(name) {
-            true => format!("its {kind} `{name}` has another number than in the program"),
-            false => format!("it lacks the {kind} `{name}` of the program"),
-        };
-    }
-    "its events or parts differ from those of the program".to_owned()
 }
 
 /// Keeps a model until the program ends: sockets, casters of rays and the renderer borrow from it. It is the bytes of the asset,
@@ -359,20 +340,7 @@ fn notice_replaced(
 
 #[cfg(test)]
 mod tests {
-    use bevy_gpuskin_sample_models::models::{GUARD, SOLDIER};
-
     use super::*;
-
-    #[test]
-    fn refused_bake_is_explained_by_what_it_lacks() {
-        assert_eq!(difference(&GUARD.meta, &SOLDIER.meta), "it lacks the clip `walk` of the program");
-        let mut renamed = SOLDIER.meta.clone();
-        renamed.bones.to_mut()[1].name = "Chest".into();
-        assert_eq!(difference(&renamed, &SOLDIER.meta), "it lacks the bone `Spine` of the program");
-        let mut swapped = SOLDIER.meta.clone();
-        swapped.clips.to_mut().swap(0, 1);
-        assert_eq!(difference(&swapped, &SOLDIER.meta), "its clip `idle` has another number than in the program");
-    }
 
     #[test]
     fn files_of_models_are_found_in_the_module() {

@@ -69,6 +69,15 @@ pub enum SocketError {
         #[doc(hidden)]
         model: String,
     },
+    /// A later bake of the model lacks what the program's constants name, or has it at another index.
+    Constants {
+        /// Name of the model.
+        #[doc(hidden)]
+        model: String,
+        /// Kind and name of what differs, and the remedy.
+        #[doc(hidden)]
+        reason: String,
+    },
 }
 
 impl fmt::Display for SocketError {
@@ -84,6 +93,7 @@ impl fmt::Display for SocketError {
             Self::Model { model } => {
                 write!(f, "model `{model}`: the animation does not match the model's constants; bake the model again")
             }
+            Self::Constants { model, reason } => write!(f, "model `{model}`: {reason}"),
         }
     }
 }
@@ -113,10 +123,10 @@ impl<'m, M: BakedModel> Sockets<'m, M> {
     /// it.
     ///
     /// # Errors
-    /// If the loaded model lacks clips, bones, events or parts that the program's constants name; or as [`Sockets::new`].
+    /// If the loaded model lacks what the program's constants name, or has it in another order; or as [`Sockets::new`].
     pub fn reloaded(model: &'m Model) -> Result<Self, SocketError> {
         let built = &M::MODEL.meta;
-        let differs = |_| SocketError::Model { model: built.name.to_string() };
+        let differs = |reason| SocketError::Constants { model: built.name.to_string(), reason };
         model.meta.check_constants(built).map_err(differs)?;
         Self::of(model)
     }

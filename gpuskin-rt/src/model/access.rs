@@ -45,6 +45,18 @@ fn position<T, I: TryFrom<usize>>(items: &[T], is_it: impl FnMut(&T) -> bool) ->
     I::try_from(items.iter().position(is_it)?).ok()
 }
 
+/// Checks that `later` starts with the names of `built`. What follows them has no constant.
+fn check_names<T>(kind: &str, later: &[T], built: &[T], name: fn(&T) -> &str) -> Result<(), String> {
+    let differs = |&(i, item): &(usize, &T)| later.get(i).map(name) != Some(name(item));
+    let Some((_, item)) = built.iter().enumerate().find(differs) else { return Ok(()) };
+    let name_of_program = name(item);
+    let difference = match later.iter().any(|item| name(item) == name_of_program) {
+        true => format!("the later bake has the {kind} `{name_of_program}` at another index than the program"),
+        false => format!("the later bake lacks the {kind} `{name_of_program}` of the program"),
+    };
+    Err(format!("{difference}; bake it as before, or build the program again"))
+}
+
 impl Metadata {
     /// Returns the name of the model in the manifest.
     pub fn name(&self) -> &str {
@@ -60,15 +72,16 @@ impl Metadata {
     /// Checks that constants of an earlier bake are valid for this one: `built` is the metadata that the program contains.
     ///
     /// # Errors
-    /// If this bake lacks clips, bones, events or parts that the constants name, or has them in another order.
+    /// Names the first item of the program that this bake lacks, or has at another index, and the remedy.
     #[doc(hidden)]
-    pub fn check_constants(&self, built: &Self) -> Result<(), &'static str> {
-        let clips = self.clips.iter().map(|c| &c.name).take(built.clips.len()).eq(built.clips.iter().map(|c| &c.name));
-        let bones = self.bones.iter().map(|b| &b.name).take(built.bones.len()).eq(built.bones.iter().map(|b| &b.name));
-        match clips && bones && self.events == built.events && self.parts == built.parts {
-            true => Ok(()),
-            false => Err("clips, bones, events or parts differ from those that the program was built for"),
-        }
+    pub fn check_constants(&self, built: &Self) -> Result<(), String> {
+        check_names("clip", &self.clips, &built.clips, |clip| &clip.name)?;
+        check_names("bone", &self.bones, &built.bones, |bone| &bone.name)?;
+        check_names("event", &self.events, &built.events, |event| event)?;
+        check_names("mask", &self.masks, &built.masks, |mask| &mask.name)?;
+        check_names("morph target", &self.morphs, &built.morphs, |morph| &morph.name)?;
+        check_names("part", &self.parts, &built.parts, |part| part)?;
+        check_names("variant", &self.variants, &built.variants, |variant| variant)
     }
 
     /// Returns the clips: those of the manifest in its order, then the others in the order of the file.

@@ -11,7 +11,7 @@ use super::crowd_core::CrowdCore;
 use super::gpu::Gpu;
 #[cfg(feature = "testing")]
 use super::readback::{read, read_words, wait};
-use super::{CrowdDescriptor, CrowdRenderer, Error};
+use super::{CrowdDescriptor, CrowdRenderer, Error, model_checks};
 use crate::shader::Variant;
 use crate::{BakedModel, Dynamic, Metadata, Model, Time};
 
@@ -86,10 +86,10 @@ impl<M: BakedModel> Crowd<M> {
     /// without a rebuild.
     ///
     /// # Errors
-    /// If the loaded model lacks clips, bones, events or parts that the program's constants name,
-    /// or if the device cannot hold it.
+    /// If the loaded model lacks what the program's constants name (clips, bones, events, masks, morph targets, parts, variants)
+    /// or has it in another order; or if the device cannot hold it.
     pub fn reloaded(renderer: &mut CrowdRenderer, model: &Model, descriptor: CrowdDescriptor) -> Result<Self, Error> {
-        model.meta.check_constants(&M::MODEL.meta).map_err(|reason| Error::model(&M::MODEL.meta.name, reason))?;
+        model_checks::constants::<M>(model)?;
         let core = renderer.crowd(model, &descriptor)?;
         Ok(Self { core, meta: Meta::Read(Arc::new(model.meta.clone())), model: PhantomData })
     }

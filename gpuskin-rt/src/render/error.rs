@@ -43,6 +43,15 @@ pub enum Error {
         #[doc(hidden)]
         reason: String,
     },
+    /// A later bake of a model lacks what the program's constants name, or has it at another index.
+    Constants {
+        /// Name of the model.
+        #[doc(hidden)]
+        model: String,
+        /// Kind and name of what differs, and the remedy.
+        #[doc(hidden)]
+        reason: String,
+    },
     /// The device supports none of the formats that a texture was baked to.
     TextureFormat {
         /// Name of the model.
@@ -110,6 +119,7 @@ impl fmt::Display for Error {
                 write!(f, "{what}: {needed} needed, but the device allows {available}; {remedy}")
             }
             Self::Model { model, reason } => write!(f, "{model}: {reason}; bake the model again"),
+            Self::Constants { model, reason } => write!(f, "{model}: {reason}"),
             Self::TextureFormat { model, formats } => write!(
                 f,
                 "{model}: the device supports none of the baked texture formats ({}); request the device with \

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use super::field_core::{FieldCore, FieldState};
-use super::{Camera, CrowdRenderer, Error};
+use super::{Camera, CrowdRenderer, Error, model_checks};
 use crate::field::{FieldDescriptor, FieldUniform};
 use crate::shader::Variant;
 use crate::{Aabb, BakedModel, Dynamic, Model};
@@ -60,13 +60,13 @@ impl<M: BakedModel> Field<M> {
     /// crowds.
     ///
     /// # Errors
-    /// If the loaded model lacks clips, bones, events or parts that the program's constants name. Otherwise see [`Field::new`].
+    /// If the loaded model lacks what the program's constants name, or has it in another order. Otherwise see [`Field::new`].
     pub fn reloaded(
         renderer: &mut CrowdRenderer,
         model: &Model,
         descriptor: FieldDescriptor<M>,
     ) -> Result<Self, Error> {
-        model.meta.check_constants(&M::MODEL.meta).map_err(|reason| Error::model(&M::MODEL.meta.name, reason))?;
+        model_checks::constants::<M>(model)?;
         Ok(Self { core: renderer.field(model, &descriptor)?, model: PhantomData })
     }
 }

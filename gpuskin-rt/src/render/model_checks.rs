@@ -1,11 +1,11 @@
-//! Checks that a model's metadata is consistent, and that the model fits the limits of a device.
+//! Checks that a model's metadata is consistent, and that the model fits the constants of the program and the limits of a device.
 
 use super::Error;
 use super::error::at_most;
 use super::layouts::vertex_buffers;
 use super::material::MaterialConstants;
 use crate::shader::{MODEL_BYTES, Variant};
-use crate::{AnimationTexture, ClipRecord, MAX_CLIPS, MAX_LODS, MaterialTexture, Metadata};
+use crate::{AnimationTexture, BakedModel, ClipRecord, MAX_CLIPS, MAX_LODS, MaterialTexture, Metadata, Model};
 
 const OTHER_BAKE: &str = "request a device with higher limits, or bake the model smaller (fps, fewer clips, trs-f16)";
 const OTHER_LIMITS: &str = "request the device with at least wgpu::Limits::downlevel_webgl2_defaults()";
@@ -80,6 +80,13 @@ pub(super) fn consistent(meta: &Metadata) -> Result<(), &'static str> {
         ),
     ];
     checks.into_iter().find(|(wrong, _)| *wrong).map_or(Ok(()), |(_, reason)| Err(reason))
+}
+
+/// Checks that a later bake of a model fits the constants of the program.
+pub(super) fn constants<M: BakedModel>(later: &Model) -> Result<(), Error> {
+    let built = &M::MODEL.meta;
+    let differs = |reason| Error::Constants { model: built.name.to_string(), reason };
+    later.meta.check_constants(built).map_err(differs)
 }
 
 /// Checks that a model fits the limits of a device.

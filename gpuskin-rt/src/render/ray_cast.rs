@@ -5,9 +5,9 @@ use core::marker::PhantomData;
 
 use glam::Vec3;
 
-use super::Error;
 use super::cpu_model::{CpuModel, indices};
 use super::payload::load;
+use super::{Error, model_checks};
 use crate::cull::{instance_box, pack_bounds};
 use crate::{Appearance, BakedModel, Bone, Dynamic, InstancePose, Metadata, Model, Time};
 
@@ -118,10 +118,9 @@ impl<'m, M: BakedModel> RayCaster<'m, M> {
     /// [`Crowd::reloaded`](crate::Crowd::reloaded) draws it.
     ///
     /// # Errors
-    /// If the loaded model lacks clips, bones, events or parts that the program's constants name; or as [`RayCaster::new`].
+    /// If the loaded model lacks what the program's constants name, or has it in another order; or as [`RayCaster::new`].
     pub fn reloaded(model: &'m Model) -> Result<Self, Error> {
-        let built = &M::MODEL.meta;
-        model.meta.check_constants(built).map_err(|reason| Error::model(&built.name, reason))?;
+        model_checks::constants::<M>(model)?;
         Self::of(model)
     }
 }

@@ -10,6 +10,7 @@ mod behaviour;
 mod blends;
 mod bones;
 mod cache;
+mod constants;
 mod cpu_reference;
 mod crowd;
 mod cull;
@@ -80,6 +81,7 @@ fn main() -> std::process::ExitCode {
         test!(cache::cached_pictures_match_palette_for_any_cache_size, COMPUTE),
         test!(cache::cached_vertices_match_cpu_reference, WIDE_TARGETS),
         test!(cache::sharing_error_is_never_visible, WIDE_TARGETS),
+        test!(constants::bakes_that_lack_what_constants_name_are_refused),
         test!(cpu_reference::every_variant_matches_cpu_reference, GPU),
         test!(cpu_reference::models_with_thousands_of_clips_match_cpu_reference, GPU),
         test!(cpu_reference::models_with_one_and_1024_bones_match_cpu_reference, GPU),
