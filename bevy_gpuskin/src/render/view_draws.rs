@@ -30,19 +30,17 @@ pub(crate) struct Views {
     pub(super) can_draw: bool,
 }
 
-/// Number of views for which gpuskin culls: `MAX_VIEWS` of gpuskin_rt.
-const CULLED_VIEWS: usize = 31;
-
 impl Views {
     pub(super) fn view_for(&mut self, renderer: &mut CrowdRenderer) -> View {
         if !std::mem::replace(&mut self.started, true) {
             return View::MAIN;
         }
         let view = self.free.pop().unwrap_or_else(|| renderer.add_view());
-        if self.draws.len() >= CULLED_VIEWS {
+        if self.draws.len() >= View::MAX_CULLED {
             warn_once!(
-                "more than {CULLED_VIEWS} cameras and shadow maps show characters (a point light has 6): \
-                 all of them now draw all characters; let fewer lights cast shadows"
+                "more than {} cameras and shadow maps show characters (a point light has 6): \
+                 all of them now draw all characters; let fewer lights cast shadows",
+                View::MAX_CULLED
             );
         }
         view

@@ -25,7 +25,8 @@ pub struct RendererDescriptor {
     pub shading: Shading,
     /// Whether instances outside all views are culled, so that they cost neither a pose nor a draw.
     /// Works for models in [`crate::Encoding::LocalPacked`] on devices with compute, and for up to
-    /// 31 views. Instances are tested by the bounds of their clips: [`crate::ClipInfo::bounds`].
+    /// [`View::MAX_CULLED`](super::View::MAX_CULLED) views. Instances are tested by the bounds of their clips:
+    /// [`crate::ClipInfo::bounds`].
     pub culling: bool,
     /// Allowed LOD error in pixels, where an instance is nearest to the camera, in a picture of
     /// [`Camera::height`](super::Camera::height). 0 draws everything in the finest LOD. LODs are

@@ -99,7 +99,7 @@ impl Default for ShadowDescriptor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LightShadowDescriptor {
     /// Number of tiles, at least 1. Each is a view: instances are culled for it, and it has its own levels of detail. Main
-    /// view, cascades and tiles are at most 31 views together.
+    /// view, cascades and tiles are at most [`View::MAX_CULLED`](super::View::MAX_CULLED) views together.
     pub tiles: u32,
     /// Texels along a side of a tile, at least 64. Tiles and cascades share the shadow map, which takes 4 bytes per texel. With
     /// three cascades, tiles use the free quarter of it first.

@@ -5,7 +5,7 @@ use glam::camera::rh::{proj::directx, view::look_to_mat4};
 use glam::{Mat4, Vec3};
 
 use crate::Time;
-use crate::cull::CullView;
+use crate::cull::{CullView, MAX_VIEWS};
 use crate::lighting::{Ambient, Fog, Lighting, Sun};
 
 /// Camera of a view. Right-handed world space, y up, metres; wgpu clip space: y up, depth 0..1.
@@ -155,6 +155,10 @@ impl View {
     /// Instances revealed in the main view: those that [`crate::CrowdRenderer::reveal`] found, and
     /// nothing else. Has the camera of [`View::MAIN`]. Draws nothing before that call in a frame.
     pub const REVEALED: Self = Self(usize::MAX);
+
+    /// Greatest number of views for which instances are culled, shadow maps of the renderer included. With more views, each
+    /// draws all instances.
+    pub const MAX_CULLED: usize = MAX_VIEWS;
 }
 
 impl Camera {
