@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use glam::DVec3;
 use gpuskin_build::Manifest;
-use gpuskin_build::internals::pose::{EvaluatedPoses, PosePath, PoseRequest, PoseTimes, pose};
+use gpuskin_build::internals::pose::{EvaluatedPoses, PosePath, PoseSource, PoseTimes};
 use gpuskin_build::{BakeOptions, BakedModel, bake};
 use gpuskin_rt::internals::render::Capture;
 use gpuskin_rt::internals::{Clip, Dynamic, Encoding, Instance, InstanceRecord, Model, Repeat, Time};
@@ -44,6 +44,9 @@ const ROUNDING: f64 = 2e-7;
 /// Frames per clip that are compared, spread over the clip.
 const FRAMES: u32 = 4;
 
+/// Manifest keys for the fastest bakes: these tests look at vertices of the finest level alone.
+const POSES_ALONE: &str = "lods = false\ntextures = [\"rgba8\"]\n";
+
 /// Model of the shared set.
 struct Subject {
     /// Name of the model's folder of expected results.
@@ -60,7 +63,8 @@ impl Subject {
     fn new(shared: &Path, results: &Path, keys: &str) -> Self {
         let name = name(results).to_owned();
         let path = shared.join("models").join(name.replace("__", "/"));
-        let text = format!("[[model]]\nname = \"model\"\npath = {:?}\n{keys}", path.to_str().expect("UTF-8"));
+        let path = path.to_str().expect("UTF-8");
+        let text = format!("[[model]]\nname = \"model\"\npath = {path:?}\n{POSES_ALONE}{keys}");
         let manifest = Manifest::parse(&shared.join("gpuskin.toml"), text).unwrap_or_else(|e| panic!("{e}"));
         let index = |folder: &PathBuf| gpuskin_tests::shared::name(folder).parse().expect("the index of a clip");
         let mut clips: Vec<(usize, PathBuf)> = entries(results).into_iter().map(|f| (index(&f), f)).collect();
@@ -68,15 +72,17 @@ impl Subject {
         Self { name, manifest, clips, keys: keys.to_owned() }
     }
 
-    fn pose(&self, clip: usize, path: PosePath, times: PoseTimes, encoding: Encoding) -> EvaluatedPoses {
-        let clip = clip.to_string();
-        let request = PoseRequest { model: "model".into(), clip, times, path, encoding: Some(encoding) };
-        pose(&self.manifest, &request).unwrap_or_else(|e| panic!("{}: {e}", self.name))
+    /// Reads the model. Its clips are named by their indices.
+    fn open(&self, encoding: Encoding) -> PoseSource<'_> {
+        PoseSource::open(&self.manifest, "model", Some(encoding)).unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }
 
-    fn source(&self, clip: usize, times: PoseTimes) -> EvaluatedPoses {
-        let exact = if self.keys.contains("vertex") { Encoding::VatF32 } else { Encoding::MatrixF32 };
-        self.pose(clip, PosePath::Source, times, exact)
+    fn source(&self) -> PoseSource<'_> {
+        self.open(if self.keys.contains("vertex") { Encoding::VatF32 } else { Encoding::MatrixF32 })
+    }
+
+    fn pose(&self, source: &PoseSource<'_>, clip: usize, path: PosePath, times: PoseTimes) -> EvaluatedPoses {
+        source.pose(&clip.to_string(), &times, path).unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }
 
     fn bake(&self, encoding: Encoding) -> (BakedModel, Model) {
@@ -105,9 +111,11 @@ fn importer_matches_the_reference_at_any_time() {
     let folder = tempfile::tempdir().unwrap();
     let (mut clips, mut worst, mut degrees) = (0, 0.0_f64, 0.0_f64);
     for subject in subjects {
+        let source = subject.source();
         for (clip, results) in &subject.clips {
             let expected = Frames::read(results);
-            subject.source(*clip, PoseTimes::Seconds(expected.times.clone())).write(folder.path()).unwrap();
+            let times = PoseTimes::Seconds(expected.times.clone());
+            subject.pose(&source, *clip, PosePath::Source, times).write(folder.path()).unwrap();
             let found = Frames::read(folder.path());
             assert_eq!(found.times, expected.times);
             assert_eq!(found.primitives, expected.primitives, "{} {clip}", subject.name);
@@ -157,12 +165,13 @@ fn exact_vertices_on_the_gpu_match_the_source_at_frames() {
 
 fn check_exact(encoding: Encoding, path: PosePath, subjects: Vec<Subject>) {
     for subject in subjects {
+        let (source, exact) = (subject.source(), subject.open(encoding));
         for (clip, results) in &subject.clips {
-            let all = subject.source(*clip, PoseTimes::AllFrames);
+            let all = subject.pose(&source, *clip, PosePath::Source, PoseTimes::AllFrames);
             let frames = some(all.times.len() as u32);
             let size = Frames::read(results).size;
             let expected: Vec<_> = frames.iter().map(|&f| all.frames[f as usize].clone()).collect();
-            let found = subject.pose(*clip, path, PoseTimes::Frames(frames.clone()), encoding);
+            let found = subject.pose(&exact, *clip, path, PoseTimes::Frames(frames.clone()));
             assert!(found.times.iter().zip(&frames).all(|(time, &f)| *time == all.times[f as usize]));
             let far = Distance::between(&found.frames, &expected);
             assert!(
@@ -185,70 +194,96 @@ fn standing(model: &Model, clip: usize, seconds: f64) -> InstanceRecord {
         .record(&model.meta, Time::ZERO)
 }
 
-/// Compares the reported with the found error of every clip of a model. The frame with the greatest
+/// Compares the reported with the found error of every clip of a model, in encodings. The frame with the greatest
 /// reported error is among the compared ones.
-fn check_errors(gpu: &Gpu, subject: &Subject, encoding: Encoding) {
-    let (baked, model) = subject.bake(encoding);
-    let capture = Capture::new(&gpu.device, &gpu.queue, &model).unwrap();
-    for (index, clip) in model.meta.clips.iter().enumerate() {
-        let grid = baked.trace().plan.grids[index];
-        let printed = clip.encoding_error;
-        let mut frames = some(grid.frames());
-        frames.extend((0..grid.frames()).find(|&f| (grid.time(f) - f64::from(printed.time)).abs() < 1e-5));
-        let source = subject.source(baked.trace().plan.model.clips[index].index, PoseTimes::Frames(frames));
-        let instances: Vec<_> = source.times.iter().map(|&t| (standing(&model, index, t), Time::ZERO)).collect();
-        let captured = capture.frames(&instances).unwrap();
-        let vertex = |frame: &[gpuskin_rt::internals::render::CapturedVertex], i: u32| {
-            let v = frame[i as usize];
-            (DVec3::from(v.position.map(f64::from)), DVec3::from(v.normal.map(f64::from)))
-        };
-        let found: Vec<Vec<_>> = captured
-            .iter()
-            .map(|frame| baked.trace().baked_of_source.iter().map(|&i| vertex(frame, i)).collect())
-            .collect();
-        let found = Distance::between(&found, &source.frames);
-
-        let size = f64::from(clip.bounds.diagonal());
-        let near =
-            |printed: f64, found: f64, slack: f64| printed >= found * 0.9 - slack && printed <= found * 1.1 + slack;
-        assert!(
-            near(f64::from(printed.max), found.position, ROUNDING * size),
-            "{} {} {}, size {size}: reported {printed:?}, found {found:?}",
-            subject.name,
-            clip.source,
-            encoding.name()
-        );
-        // The reported angle is the greatest of all frames; only some frames are compared here.
-        let (degrees, printed) = (found.degrees, f64::from(printed.normal_degrees));
-        assert!(
-            degrees <= printed * 1.1 + SOURCE_DEGREES,
-            "{} {}: found {degrees} degrees, reported {printed}",
-            subject.name,
-            clip.source
-        );
+fn check_errors(gpu: &Gpu, subject: &Subject, encodings: impl Iterator<Item = Encoding>) {
+    let bakes: Vec<(BakedModel, Model)> = encodings.map(|encoding| subject.bake(encoding)).collect();
+    let captures: Vec<_> =
+        bakes.iter().map(|(_, model)| Capture::new(&gpu.device, &gpu.queue, model).unwrap()).collect();
+    let source = subject.source();
+    for clip in 0..bakes[0].1.meta.clips.len() {
+        let compared: Vec<Vec<u32>> = bakes.iter().map(|bake| compared_frames(bake, clip)).collect();
+        let mut frames = compared.concat();
+        frames.sort_unstable();
+        frames.dedup();
+        let index = bakes[0].0.trace().plan.model.clips[clip].index;
+        let source = subject.pose(&source, index, PosePath::Source, PoseTimes::Frames(frames.clone()));
+        for ((bake, capture), compared) in bakes.iter().zip(&captures).zip(compared) {
+            let at = |frame: u32| frames.binary_search(&frame).expect("each compared frame is evaluated");
+            let times: Vec<f64> = compared.iter().map(|&frame| source.times[at(frame)]).collect();
+            let expected: Vec<_> = compared.iter().map(|&frame| source.frames[at(frame)].clone()).collect();
+            check_clip(subject, bake, capture, clip, &times, &expected);
+        }
     }
+}
+
+/// Returns some frames of a clip, and that with the greatest reported error.
+fn compared_frames((baked, model): &(BakedModel, Model), clip: usize) -> Vec<u32> {
+    let grid = baked.trace().plan.grids[clip];
+    let printed = model.meta.clips[clip].encoding_error;
+    let mut frames = some(grid.frames());
+    frames.extend((0..grid.frames()).find(|&f| (grid.time(f) - f64::from(printed.time)).abs() < 1e-5));
+    frames
+}
+
+/// Compares the reported error of a clip with its distance from the source.
+fn check_clip(
+    subject: &Subject,
+    (baked, model): &(BakedModel, Model),
+    capture: &Capture,
+    index: usize,
+    times: &[f64],
+    expected: &[Vec<(DVec3, DVec3)>],
+) {
+    let clip = &model.meta.clips[index];
+    let printed = clip.encoding_error;
+    let instances: Vec<_> = times.iter().map(|&t| (standing(model, index, t), Time::ZERO)).collect();
+    let captured = capture.frames(&instances).unwrap();
+    let vertex = |frame: &[gpuskin_rt::internals::render::CapturedVertex], i: u32| {
+        let v = frame[i as usize];
+        (DVec3::from(v.position.map(f64::from)), DVec3::from(v.normal.map(f64::from)))
+    };
+    let found: Vec<Vec<_>> = captured
+        .iter()
+        .map(|frame| baked.trace().baked_of_source.iter().map(|&i| vertex(frame, i)).collect())
+        .collect();
+    let found = Distance::between(&found, expected);
+
+    let size = f64::from(clip.bounds.diagonal());
+    let near = |printed: f64, found: f64, slack: f64| printed >= found * 0.9 - slack && printed <= found * 1.1 + slack;
+    assert!(
+        near(f64::from(printed.max), found.position, ROUNDING * size),
+        "{} {} {}, size {size}: reported {printed:?}, found {found:?}",
+        subject.name,
+        clip.source,
+        model.meta.encoding.name()
+    );
+    // The reported angle is the greatest of all frames; only some frames are compared here.
+    let (degrees, printed) = (found.degrees, f64::from(printed.normal_degrees));
+    assert!(
+        degrees <= printed * 1.1 + SOURCE_DEGREES,
+        "{} {}: found {degrees} degrees, reported {printed}",
+        subject.name,
+        clip.source
+    );
 }
 
 fn reported_errors_match_the_gpu() {
-    let subjects = all();
     let gpu = gpu::open_compute(Backends::all()).expect("a device, which the test needs");
-    for subject in subjects {
-        let start = Instant::now();
-        for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_exact() && !e.is_vertex()) {
-            check_errors(&gpu, &subject, encoding);
-        }
-        note!("{}: {:.1} s", subject.name, start.elapsed().as_secs_f64());
-    }
+    check_errors_of(&gpu, &all(), |encoding| !encoding.is_vertex());
 }
 
 fn reported_vertex_errors_match_the_gpu() {
-    let subjects = all_with(VERTEX_KEYS);
     let gpu = gpu::open(Backends::all()).expect("a device, which the test needs");
+    check_errors_of(&gpu, &all_with(VERTEX_KEYS), Encoding::is_vertex);
+}
+
+/// Checks the errors of models in all encodings that are not exact and that `is_checked` accepts.
+fn check_errors_of(gpu: &Gpu, subjects: &[Subject], is_checked: fn(Encoding) -> bool) {
     for subject in subjects {
         let start = Instant::now();
-        for encoding in Encoding::ALL.into_iter().filter(|e| !e.is_exact() && e.is_vertex()) {
-            check_errors(&gpu, &subject, encoding);
-        }
+        let encodings = Encoding::ALL.into_iter().filter(|encoding| !encoding.is_exact() && is_checked(*encoding));
+        check_errors(gpu, subject, encodings);
         note!("{}: {:.1} s", subject.name, start.elapsed().as_secs_f64());
     }
 }

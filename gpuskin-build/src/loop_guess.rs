@@ -217,15 +217,15 @@ impl LoopSeam {
         let clip = without_morphs.as_ref().unwrap_or(clip);
         let evaluator = Evaluator::in_place(model, clip, &ends);
         let times = [clip.end - frame, clip.end, 0.0, frame];
-        let [before, last, first, after] = times.map(|time| evaluator.at(time.clamp(0.0, clip.end)));
+        let positions = |time: f64| evaluator.at(time.clamp(0.0, clip.end)).positions().collect::<Vec<DVec3>>();
+        let [before, last, first, after] = times.map(positions);
         let mut seam = Self { diagonal, ..Self::default() };
-        let jumps = || last.positions().zip(first.positions()).map(|(last, first)| first - last);
+        let jumps = || last.iter().zip(&first).map(|(last, first)| first - last);
         let (sum, count) = jumps().fold((DVec3::ZERO, 0.0), |(sum, count), jump| (sum + jump, count + 1.0));
         let mean = if count > 0.0 { sum / count } else { DVec3::ZERO };
         seam.displacement = mean.length();
         seam.gap_in_place = jumps().fold(0.0, |gap, jump| f64::max(gap, jump.distance(mean)));
-        let poses = before.positions().zip(last.positions()).zip(first.positions().zip(after.positions()));
-        for ((before, last), (first, after)) in poses {
+        for ((before, last), (first, after)) in before.iter().zip(&last).zip(first.iter().zip(&after)) {
             let (leaving, jump, starting): (DVec3, DVec3, DVec3) = (last - before, first - last, after - first);
             seam.gap = seam.gap.max(jump.length());
             seam.step = seam.step.max(leaving.length()).max(starting.length());

@@ -1,6 +1,7 @@
 //! `pose`: evaluates all source vertices at given times, in the order and space of the source file,
 //! for comparison with an independent reference.
 
+use std::cell::OnceCell;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use gpuskin_rt::internals::skin::skin_vertices;
 use gpuskin_rt::internals::{Encoding, InstanceRecord, Playback, Time};
 use serde_json::json;
 
-use crate::bake::{BakeOptions, BakedModel, import_one};
+use crate::bake::{BakeOptions, BakedModel, Imported, import_one};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::displacement::Displacement;
 use crate::frames::FrameGrid;
@@ -80,43 +81,84 @@ pub struct EvaluatedPoses {
 /// # Errors
 /// If the model cannot be baked, or does not have the clip or frame.
 pub fn pose(manifest: &Manifest, request: &PoseRequest) -> Result<EvaluatedPoses, Diagnostics> {
-    let options = BakeOptions {
-        model: Some(&request.model),
-        encoding: request.encoding,
-        skip_errors: true,
-        ..Default::default()
-    };
-    let (imported, mut warnings) = import_one(manifest, &options, Pixels::SizeOnly)?;
-    let model = imported.model().clone();
-    let clip = find_clip(&model, &request.clip)?;
-    // The source can be evaluated without a bake, unless the times of frames depend on the bake.
-    let known = imported.grids(&options).filter(|_| request.path == PosePath::Source);
-    let baked = if known.is_none() { Some(imported.bake(&options, &mut warnings)?) } else { None };
-    let grids = known
-        .or(baked.as_ref().map(|(baked, _)| baked.trace().plan.grids.clone()))
-        .expect("the model is baked if its frames are not known");
-    let grid = grids[clip];
-    let times = seconds(&request.times, &grid, &model.clips[clip])?;
-    let held: Vec<f64> = times.iter().map(|t| t.clamp(0.0, grid.duration)).collect();
-    let frames = match (request.path, &baked) {
-        (PosePath::Cpu, Some(baked)) => held.iter().map(|&t| on_cpu(&baked.0, &baked.1, clip, t)).collect(),
-        (PosePath::Gpu, Some(baked)) => on_gpu(&baked.0, &baked.1, clip, &held)?,
-        _ => source(&model, &model.clips[clip], &held),
-    };
-    // Baked poses do not contain the root motion, so it is added here.
-    let displacement =
-        Displacement::new(&model, &model.clips[clip], &grid).filter(|_| request.path != PosePath::Source);
-    let placed = |(frame, time): (Vec<(DVec3, DVec3)>, &f64)| match &displacement {
-        None => frame,
-        Some(displacement) => {
-            let at = displacement.at(*time);
-            frame.into_iter().map(|(p, n)| (at.transform_point3(p), at.transform_vector3(n))).collect()
+    PoseSource::open(manifest, &request.model, request.encoding)?.pose(&request.clip, &request.times, request.path)
+}
+
+/// A model whose clips are evaluated. Its file is read once, and it is baked once if a request needs that.
+pub struct PoseSource<'a> {
+    imported: Imported<'a>,
+    options: BakeOptions<'a>,
+    /// Frames of each clip, if the manifest determines them.
+    grids: Option<Vec<FrameGrid>>,
+    baked: OnceCell<Baked>,
+    warnings: Diagnostics,
+}
+
+struct Baked {
+    model: BakedModel,
+    runtime: gpuskin_rt::internals::Model,
+    warnings: Diagnostics,
+}
+
+impl<'a> PoseSource<'a> {
+    /// Reads a model of the manifest. `encoding` overrides the manifest's.
+    ///
+    /// # Errors
+    /// If the model cannot be read.
+    pub fn open(manifest: &'a Manifest, model: &'a str, encoding: Option<Encoding>) -> Result<Self, Diagnostics> {
+        let options = BakeOptions { model: Some(model), encoding, skip_errors: true, ..Default::default() };
+        let (imported, warnings) = import_one(manifest, &options, Pixels::SizeOnly)?;
+        let grids = imported.grids(&options);
+        Ok(Self { imported, options, grids, baked: OnceCell::new(), warnings })
+    }
+
+    fn baked(&self) -> Result<&Baked, Diagnostics> {
+        if let Some(baked) = self.baked.get() {
+            return Ok(baked);
         }
-    };
-    let undo = SourceSpace::new(&model.root);
-    let undone = |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
-    let frames = frames.into_iter().zip(&held).map(placed).map(undone).collect();
-    Ok(EvaluatedPoses { model, clip, times, frames, warnings, double: request.path == PosePath::Source })
+        let mut warnings = Diagnostics::default();
+        let (model, runtime) = self.imported.bake(&self.options, &mut warnings)?;
+        Ok(self.baked.get_or_init(|| Baked { model, runtime, warnings }))
+    }
+
+    /// Evaluates a clip, which is named as in [`PoseRequest::clip`].
+    ///
+    /// # Errors
+    /// If the model cannot be baked, or does not have the clip or frame.
+    pub fn pose(&self, clip: &str, times: &PoseTimes, path: PosePath) -> Result<EvaluatedPoses, Diagnostics> {
+        let mut warnings = self.warnings.clone();
+        let model = self.imported.model().clone();
+        let clip = find_clip(&model, clip)?;
+        // The source can be evaluated without a bake, unless the times of frames depend on the bake.
+        let known = self.grids.as_ref().filter(|_| path == PosePath::Source);
+        let baked = if known.is_none() { Some(self.baked()?) } else { None };
+        warnings.extend(baked.map(|baked| baked.warnings.clone()).unwrap_or_default());
+        let grids = known.or(baked.map(|baked| &baked.model.trace().plan.grids));
+        let grid = grids.expect("the model is baked if its frames are not known")[clip];
+        let times = seconds(times, &grid, &model.clips[clip])?;
+        let held: Vec<f64> = times.iter().map(|t| t.clamp(0.0, grid.duration)).collect();
+        let frames = match (path, baked) {
+            (PosePath::Cpu, Some(Baked { model, runtime, .. })) => {
+                held.iter().map(|&t| on_cpu(model, runtime, clip, t)).collect()
+            }
+            (PosePath::Gpu, Some(Baked { model, runtime, .. })) => on_gpu(model, runtime, clip, &held)?,
+            _ => source(&model, &model.clips[clip], &held),
+        };
+        // Baked poses do not contain the root motion, so it is added here.
+        let displacement = Displacement::new(&model, &model.clips[clip], &grid).filter(|_| path != PosePath::Source);
+        let placed = |(frame, time): (Vec<(DVec3, DVec3)>, &f64)| match &displacement {
+            None => frame,
+            Some(displacement) => {
+                let at = displacement.at(*time);
+                frame.into_iter().map(|(p, n)| (at.transform_point3(p), at.transform_vector3(n))).collect()
+            }
+        };
+        let undo = SourceSpace::new(&model.root);
+        let undone =
+            |frame: Vec<(DVec3, DVec3)>| frame.into_iter().map(|(p, n)| (undo.point(p), undo.normal(n))).collect();
+        let frames = frames.into_iter().zip(&held).map(placed).map(undone).collect();
+        Ok(EvaluatedPoses { model, clip, times, frames, warnings, double: path == PosePath::Source })
+    }
 }
 
 /// Finds a clip by its name or index in the glTF file, or by its name in the manifest.
