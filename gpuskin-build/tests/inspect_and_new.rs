@@ -364,8 +364,8 @@ fn new_game_builds_and_draws() {
     let status = Command::new(env!("CARGO"))
         .args(["run", "--release", "--offline", "--target-dir"])
         .arg(target)
-        // The baker alone compiles for a minute with optimisation, and bakes one model.
-        .args(["--config", "profile.release.package.gpuskin-build.opt-level=0"])
+        // The game's manifest optimises build scripts, which would compile all dependencies of macros again, for one model.
+        .args(["--config", "profile.release.build-override.opt-level=0"])
         .current_dir(&game)
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
