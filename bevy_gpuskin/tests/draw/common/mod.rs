@@ -9,6 +9,7 @@ use bevy::app::PluginGroupBuilder;
 use bevy::camera::RenderTarget;
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::image::Image;
+use bevy::light::{DirectionalLightShadowMap, PointLightShadowMap};
 use bevy::prelude::*;
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::render_asset::RenderAssets;
@@ -35,6 +36,8 @@ pub fn app() -> App {
     let mut app = App::new();
     app.add_plugins(plugins());
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
+    // A quarter of Bevy's texels: software drivers take long to clear them.
+    app.insert_resource(DirectionalLightShadowMap { size: 1024 }).insert_resource(PointLightShadowMap { size: 512 });
     app
 }
 
