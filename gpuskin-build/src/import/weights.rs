@@ -132,13 +132,13 @@ impl Weights {
             ));
         }
         if zero > 0 {
-            warn(format!("{zero} of {vertices} vertices have no weights and follow their first joint"));
+            warn(format!("vertices without weights follow their first joint: {zero} of {vertices}"));
         }
         if not_finite > 0 {
-            warn(format!("{not_finite} weights are infinite or NaN and are set to zero"));
+            warn(format!("weights that are infinite or NaN are set to zero: {not_finite}"));
         }
         if negative > 0 {
-            warn(format!("{negative} weights are negative and are set to zero"));
+            warn(format!("negative weights are set to zero: {negative}"));
         }
         Ok(result)
     }

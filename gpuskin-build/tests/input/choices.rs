@@ -354,9 +354,9 @@ fn invalid_vertex_data_warns() {
     primitive["attributes"]["WEIGHTS_0"] = json!(zero);
     primitive["targets"] = json!([{ "POSITION": 0 }]);
     let outcome = g.import();
-    warned(&outcome, &["1 of 3 vertices have no weights"]);
+    warned(&outcome, &["vertices without weights follow their first joint: 1 of 3"]);
     warned(&outcome, &["weights of 1 of 3 vertices sum to 4.000"]);
-    warned(&outcome, &["1 weights are negative"]);
+    warned(&outcome, &["negative weights are set to zero: 1"]);
     let influences = &outcome.model().primitives[0].influences;
     assert_eq!(influences.of(0), [(0, 1.0)]);
     assert_eq!(influences.of(1), [(1, 0.75), (0, 0.25)]);
@@ -367,8 +367,8 @@ fn invalid_vertex_data_warns() {
     );
     g.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"] = json!(nan);
     let outcome = g.import();
-    warned(&outcome, &["5 weights are infinite or NaN and are set to zero"]);
-    warned(&outcome, &["1 of 3 vertices have no weights"]);
+    warned(&outcome, &["weights that are infinite or NaN are set to zero: 5"]);
+    warned(&outcome, &["vertices without weights follow their first joint: 1 of 3"]);
     assert_eq!(outcome.model().primitives[0].influences.of(0), [(0, 1.0)]);
 
     let mut g = figure();

@@ -146,11 +146,11 @@ fn weights_are_repaired_and_joints_checked() {
     };
     let place = "mesh 0 `Triangle`, primitive 0";
     for odd in [f32::NAN, f32::INFINITY] {
-        repaired(&with([0.5, odd, 0.0, 0.0]), &[place, "1 weights are infinite or NaN"]);
+        repaired(&with([0.5, odd, 0.0, 0.0]), &[place, "weights that are infinite or NaN are set to zero: 1"]);
     }
-    repaired(&with([0.0; 4]), &[place, "1 of 3 vertices have no weights"]);
+    repaired(&with([0.0; 4]), &[place, "vertices without weights follow their first joint: 1 of 3"]);
     repaired(&with([0.8, 0.8, 0.0, 0.0]), &[place, "sum to 1.600"]);
-    repaired(&with([1.0, -0.5, 0.0, 0.0]), &[place, "1 weights are negative"]);
+    repaired(&with([1.0, -0.5, 0.0, 0.0]), &[place, "negative weights are set to zero: 1"]);
     try_bake(&with([3e38, 3e38, 3e38, 3e38])).expect("the file can be baked");
 
     let mut g = figure();
