@@ -18,7 +18,12 @@ impl<M> Crowd<M> {
     /// [`Encoding::LocalPacked`](crate::Encoding::LocalPacked) on this device, if the number of
     /// bones or nodes is not the model's, or if the device has no memory for more live poses.
     pub fn set_live_bones(&self, id: InstanceId, bones: LiveBones<'_>, seconds: f32) -> Result<(), Error> {
-        let (poses, time) = (local_poses(self, "live bones")?, self.time());
+        self.set_live(id, bones, seconds, "live bones")
+    }
+
+    /// Sets live bones. `what`: name of the feature, for errors.
+    fn set_live(&self, id: InstanceId, bones: LiveBones<'_>, seconds: f32, what: &'static str) -> Result<(), Error> {
+        let (poses, time) = (local_poses(self, what)?, self.time());
         check(&self.meta.name, poses, 1, &bones)?;
         let CrowdState { instances, layers, .. } = &mut *self.core.state_mut();
         let slot = layers.of(instances, id, &self.meta.name, time)?;
@@ -44,7 +49,7 @@ impl<M> Crowd<M> {
         let mut bones = vec![[[f32::NAN; 4]; 3]; self.meta.bones.len()];
         let wrong = |e: MorphWeightError| Error::Argument { model: self.meta.name.to_string(), reason: e.to_string() };
         self.meta.write_morphs(weights, &mut bones).map_err(wrong)?;
-        self.set_live_bones(id, LiveBones::Model(&bones), seconds)
+        self.set_live(id, LiveBones::Model(&bones), seconds, "morph weights of the game")
     }
 
     /// Updates the live bones of many instances, one instance after the other in `bones`. Has the

@@ -428,13 +428,16 @@ pub fn invalid_layers_and_live_bones_are_refused() {
         let others = Crowd::with_model(&mut renderer, &model(Encoding::TrsF16, 4).model, Default::default()).unwrap();
         let id = others.spawn(standing(0));
         let layer = others.play_layer(id, 0, Clip::new(0), None, Transition::cut(), 1.0);
-        let refused = [layer, others.set_live_bones(id, live, 0.0), others.update_live_bones(&[id], live).map(|_| ())];
-        for result in refused {
+        let updated = others.update_live_bones(&[id], live).map(|_| ());
+        let refused = [
+            (layer, "layers"),
+            (others.set_live_bones(id, live, 0.0), "live bones"),
+            (updated, "live bones"),
+            (others.set_morphs(id, &[], 0.0), "morph weights"),
+        ];
+        for (result, what) in refused {
             let error = result.unwrap_err().to_string();
-            assert!(
-                error.contains("trs-f16") && error.contains("local-packed") && error.contains("downlevel"),
-                "{error}"
-            );
+            assert!([what, "trs-f16", "local-packed", "downlevel"].iter().all(|word| error.contains(word)), "{error}");
         }
         assert!(
             others.stop_layer(id, 0, 0.0).is_ok()
