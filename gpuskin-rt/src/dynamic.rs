@@ -8,6 +8,7 @@
 mod check;
 mod file;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -97,20 +98,60 @@ impl Model {
         mut self,
         mut file: impl FnMut(&str) -> Result<Vec<u8>, LoadError>,
     ) -> Result<Self, LoadError> {
+        self.textures = self.textures_of(|name| file(name).map(Some))?.into();
+        Ok(self)
+    }
+
+    /// Reads the material textures. `file` returns the bytes of a file, or `None` for a format that is left out.
+    fn textures_of(
+        &self,
+        mut file: impl FnMut(&str) -> Result<Option<Vec<u8>>, LoadError>,
+    ) -> Result<Vec<Payload>, LoadError> {
         let mut textures = Vec::new();
         for (n, texture) in self.meta.textures.iter().enumerate() {
+            let first = textures.len();
             for format in texture.formats.iter() {
                 let name = color_name(n, *format);
-                let bytes = file(&name)?;
+                let Some(bytes) = file(&name)? else {
+                    textures.push(Payload::LEFT_OUT);
+                    continue;
+                };
                 let read = Ktx2::read(&bytes);
                 let checked =
                     read.and_then(|file| check::texture(&self.meta, texture, *format, &file, &bytes).map(|()| file));
                 let file = checked.map_err(|reason| LoadError::new(&name, reason))?;
                 textures.push(payload(bytes, file.value.start as u64, file.levels));
             }
+            if textures[first..].iter().all(Payload::is_left_out) {
+                return Err(LoadError::new(format!("color-{n}-*.ktx2"), "no format of the texture is among the files"));
+            }
         }
-        self.textures = textures.into();
-        Ok(self)
+        Ok(textures)
+    }
+
+    /// Reads a model from the names and bytes of its files: on a web page, which has no folders to [load](Self::load)
+    /// from, or from an archive. Other files are ignored.
+    ///
+    /// ```
+    /// # use gpuskin_rt::{LoadError, Model};
+    /// # fn read(fetched: Vec<(String, Vec<u8>)>) -> Result<Model, LoadError> {
+    /// // anim-local-packed.ktx2, mesh.bin; for WebGL2 anim-trs-packed.ktx2, mesh-trs-packed.bin; color-0-rgba8.ktx2
+    /// Model::from_files(fetched)
+    /// # }
+    /// ```
+    ///
+    /// Files of texture formats that no device of the program reads may be left out.
+    ///
+    /// # Errors
+    /// If the mesh, its animation or all formats of a texture are missing, or if a file is invalid or from another bake.
+    pub fn from_files(
+        files: impl IntoIterator<Item = (impl Into<String>, impl Into<Vec<u8>>)>,
+    ) -> Result<Self, LoadError> {
+        let mut files: BTreeMap<String, Vec<u8>> =
+            files.into_iter().map(|(name, bytes)| (name.into(), bytes.into())).collect();
+        let names: Vec<String> =
+            files.keys().filter(|name| is_animation(name)).take(MOST_ANIMATIONS).cloned().collect();
+        assemble(&names, |name| Ok(files.remove(name)))
     }
 
     /// Reads a baked model from its folder, for example `baked/gpuskin/soldier`.
@@ -148,40 +189,48 @@ fn bakes(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn load(folder: &Path) -> Result<Model, LoadError> {
-    let mesh = read(folder, MESH)?;
-    let names = animations(folder)?;
+    assemble(&animations(folder)?, |name| read(folder, name).map(Some))
+}
+
+/// Makes a model of its files. `animations`: names of the animation files. `file` returns the bytes of a file; `None` if
+/// there is no such file.
+fn assemble(
+    animations: &[String],
+    mut file: impl FnMut(&str) -> Result<Option<Vec<u8>>, LoadError>,
+) -> Result<Model, LoadError> {
+    let mut given = |name: &str| file(name)?.ok_or_else(|| LoadError::new(name, "not among the files"));
+    let mesh = given(MESH)?;
     let mut main = None;
     let (mut others, mut refused) = (Vec::new(), None);
-    for name in &names {
-        // The folder may also contain files of older bakes.
-        match animated(folder, name) {
+    for name in animations {
+        // There may also be files of older bakes.
+        match given(name).and_then(|bytes| Model::animated(bytes).map_err(|reason| LoadError::new(name, reason))) {
             Ok(model) if mesh.starts_with(&model.meta.content_hash) => main = Some(model),
             Ok(model) => others.push(model),
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    let none = || LoadError::new(MESH, "no anim-*.ktx2 of the same bake in this folder");
-    let main = main.ok_or_else(|| refused.unwrap_or_else(none))?;
-    let mut main = main.with_mesh(mesh)?.with_textures(|name| read(folder, name))?;
+    let none = || LoadError::new(MESH, "no anim-*.ktx2 of the same bake beside it");
+    let mut main = main.ok_or_else(|| refused.unwrap_or_else(none))?.with_mesh(mesh)?;
+    main.textures = main.textures_of(&mut file)?.into();
     let same = |other: &Model| check::names(&other.meta).eq(check::names(&main.meta));
     let others = others.into_iter().filter(same).filter_map(|other| {
-        let mesh = read(folder, &format!("mesh-{}.bin", other.meta.encoding.name())).ok()?;
+        let mesh = file(&format!("mesh-{}.bin", other.meta.encoding.name())).ok()??;
         other.with_mesh(mesh).ok()
     });
     main.others = others.collect();
     Ok(main)
 }
 
-fn animated(folder: &Path, name: &str) -> Result<Model, LoadError> {
-    Model::animated(read(folder, name)?).map_err(|reason| LoadError::new(name, reason))
+fn is_animation(name: &str) -> bool {
+    name.starts_with("anim-") && name.ends_with(".ktx2")
 }
 
 /// Returns the names of the animation files of a folder, sorted.
 fn animations(folder: &Path) -> Result<Vec<String>, LoadError> {
     let entries = std::fs::read_dir(folder).map_err(|e| LoadError::new("", e.to_string()))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> =
-        names.filter(|name| name.starts_with("anim-") && name.ends_with(".ktx2")).take(MOST_ANIMATIONS).collect();
+    let mut names: Vec<String> = names.filter(|name| is_animation(name)).take(MOST_ANIMATIONS).collect();
     names.sort();
     Ok(names)
 }

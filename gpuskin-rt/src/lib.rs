@@ -82,7 +82,7 @@
 //! |---|---|
 //! | `wgpu` (default) | The renderer. Without it, the crate serves game servers: playback, events and sockets, without a GPU. |
 //! | `webgpu` (default), `webgl` | WebGPU and WebGL2 in web programs, as wgpu names them; no effect elsewhere. With both, the game chooses at run time. |
-//! | `dynamic` | Loads models at run time: `Model::load`, `Model::from_ktx2`. |
+//! | `dynamic` | Loads models at run time: `Model::load`, `Model::from_files`, `Model::from_ktx2`. |
 //! | `testing` | Tools for tests of models, shaders and scenes: `tools::Capture` and `Crowd::count_drawn` read results back from the GPU, `tools::CpuModel` computes what the GPU should draw. |
 //!
 //! The WebGL2 limits suffice: no storage buffers, no compute shaders. Only models in

@@ -95,6 +95,29 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
 }
 
+/// A web page fetches only the texture formats that its device reads.
+pub fn model_is_read_from_the_bytes_of_its_files() {
+    // With its second encoding.
+    same(&Model::from_files(files(&golden())).unwrap(), &Model::load(golden()).unwrap());
+    let hound = Model::load(baked("hound")).unwrap();
+    let without = |left_out: fn(&str) -> bool| {
+        Model::from_files(files(&baked("hound")).into_iter().filter(|(name, _)| !left_out(name)))
+    };
+    let read = without(|name| name.starts_with("color-") && !name.ends_with("-rgba8.ktx2")).unwrap();
+    same(&hound, &read);
+    let present = read.textures.iter().filter(|file| !file.is_left_out()).count();
+    assert_eq!((present, read.textures.len()), (read.meta.textures.len(), hound.textures.len()));
+    assert!(present > 0 && present < hound.textures.len());
+    for (left_out, words) in [
+        ((|name| name.starts_with("color-")) as fn(&str) -> bool, ["color-0-", "no format"]),
+        (|name| name == "mesh.bin", ["mesh.bin", "not among the files"]),
+        (|name| name.starts_with("anim-local"), ["mesh.bin", "of the same bake"]),
+    ] {
+        let error = without(left_out).map(drop).unwrap_err().to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    }
+}
+
 pub fn missing_and_mismatched_files_are_named() {
     let hound = baked("hound");
     let refused = |change: fn(&Path)| changed(&hound, change).unwrap_err().to_string();

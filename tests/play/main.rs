@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         test!(dynamic::loaded_model_equals_the_baked_one),
         test!(dynamic::loaded_model_is_drawn_like_the_baked_one, COMPUTE),
         test!(dynamic::animation_file_alone_gives_sockets),
+        test!(dynamic::model_is_read_from_the_bytes_of_its_files),
         test!(dynamic::missing_and_mismatched_files_are_named),
         test!(dynamic::newest_complete_bake_is_loaded),
         test!(dynamic::broken_files_are_refused_or_played),

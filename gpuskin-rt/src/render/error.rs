@@ -57,7 +57,7 @@ pub enum Error {
         /// Name of the model.
         #[doc(hidden)]
         model: String,
-        /// Formats of the texture, as named by `textures` in `gpuskin.toml`.
+        /// Formats of the texture whose files the model has, as named by `textures` in `gpuskin.toml`.
         #[doc(hidden)]
         formats: Vec<&'static str>,
     },

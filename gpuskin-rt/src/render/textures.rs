@@ -135,14 +135,12 @@ pub(super) fn choose(features: wgpu::Features, model: &Model, index: usize) -> R
     }
     let first: usize = meta.textures[..index].iter().map(|texture| texture.formats.len()).sum();
     let formats = &meta.textures[index].formats;
-    let supported =
-        |place: usize, format| features.contains(required(format)) && !model.textures[first + place].is_left_out();
-    let found = formats.iter().enumerate().position(|(place, format)| supported(place, *format));
-    match found {
-        Some(place) => Ok((formats[place], &model.textures[first + place])),
+    let files = formats.iter().zip(&model.textures[first..]).filter(|(_, file)| !file.is_left_out());
+    match files.clone().find(|(format, _)| features.contains(required(**format))) {
+        Some((format, file)) => Ok((*format, file)),
         None => Err(Error::TextureFormat {
             model: meta.name.to_string(),
-            formats: formats.iter().map(|format| format.name()).collect(),
+            formats: files.map(|(format, _)| format.name()).collect(),
         }),
     }
 }

@@ -118,13 +118,16 @@ pub fn device_uses_first_supported_format() {
 
 pub fn unsupported_formats_are_reported() {
     for gpu in with(Features::empty()) {
-        let mut model = either();
-        model.meta.textures.to_mut()[0].formats = vec![ColorFormat::Bc7].into();
-        model.textures.to_mut().truncate(1);
-        let error = seen(&gpu, &model, 8.0).unwrap_err();
-        assert!(matches!(&error, Error::TextureFormat { formats, .. } if formats == &["bc7"]), "{error:?}");
-        let text = error.to_string();
-        assert!(text.contains("OPTIONAL_FEATURES") && text.contains("rgba8") && text.contains("test"), "{text}");
+        let [mut one_format, mut left_out] = [either(), either()];
+        one_format.meta.textures.to_mut()[0].formats = vec![ColorFormat::Bc7].into();
+        one_format.textures.to_mut().truncate(1);
+        left_out.textures.to_mut()[1] = Payload::LEFT_OUT;
+        for model in [one_format, left_out] {
+            let error = seen(&gpu, &model, 8.0).unwrap_err();
+            assert!(matches!(&error, Error::TextureFormat { formats, .. } if formats == &["bc7"]), "{error:?}");
+            let text = error.to_string();
+            assert!(text.contains("OPTIONAL_FEATURES") && text.contains("rgba8") && text.contains("test"), "{text}");
+        }
     }
 }
 
