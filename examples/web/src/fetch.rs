@@ -23,6 +23,17 @@ pub(crate) fn names(renderer: &CrowdRenderer, models: &[&Model]) -> Result<Vec<S
 /// # Errors
 /// If the file does not arrive.
 pub(crate) async fn provide(name: &str) -> Result<usize, String> {
+    let bytes = bytes(name).await?;
+    let len = bytes.len();
+    provide_file(name, bytes);
+    Ok(len)
+}
+
+/// Fetches a file.
+///
+/// # Errors
+/// If the file does not arrive.
+pub(crate) async fn bytes(name: &str) -> Result<Vec<u8>, String> {
     let url = format!("gpuskin/{name}");
     let failed = |error: JsValue| format!("{url} could not be fetched: {}", message(&error));
     let window = web_sys::window().ok_or("no window")?;
@@ -33,10 +44,7 @@ pub(crate) async fn provide(name: &str) -> Result<usize, String> {
     // Fails if the connection ends before the announced length. A file that is too short nevertheless is refused when its
     // model is loaded.
     let body = JsFuture::from(response.array_buffer().map_err(failed)?).await.map_err(failed)?;
-    let bytes = js_sys::Uint8Array::new(&body).to_vec();
-    let len = bytes.len();
-    provide_file(name, bytes);
-    Ok(len)
+    Ok(js_sys::Uint8Array::new(&body).to_vec())
 }
 
 fn message(error: &JsValue) -> String {

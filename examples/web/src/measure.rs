@@ -6,10 +6,13 @@ mod blends;
 mod canvas;
 mod demo;
 mod many;
+mod occluded;
 mod outlined;
 mod picture;
+mod read_model;
 mod scene;
 mod spheres;
+mod weights;
 
 use std::future::Future;
 
@@ -120,7 +123,7 @@ pub async fn frame_times<R: Future<Output = ()>>(
                 let start = now();
                 let mut encoder = device.create_command_encoder(&Default::default());
                 renderer.prepare(queue, &mut encoder, &camera, f64::from(block * FRAMES + frame) / 60.0)?;
-                renderer.draw(&mut begin_pass(&mut encoder, targets.each_ref(), true));
+                renderer.draw(&mut begin_pass(&mut encoder, targets.each_ref(), [true; 2]));
                 queue.submit([encoder.finish()]);
                 spent += now() - start;
                 rest().await;

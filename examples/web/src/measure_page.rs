@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gpuskin_rt::{CrowdRenderer, wgpu};
+use crowd::baked::models::Hound;
+use gpuskin_rt::internals::{Data, Payload};
+use gpuskin_rt::{BakedModel, CrowdRenderer, Model, wgpu};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
@@ -37,6 +39,7 @@ async fn measured(api: &str) -> Result<JsValue, String> {
     for name in fetch::names(&renderer, &measure::models())? {
         fetch::provide(&name).await?;
     }
+    let hound = read_model(&renderer, Hound::MODEL).await?;
     drop(renderer);
     let result = js_sys::Object::new();
     let set = |name: &str, value: &JsValue| drop(js_sys::Reflect::set(&result, &name.into(), value));
@@ -49,7 +52,7 @@ async fn measured(api: &str) -> Result<JsValue, String> {
     set("positions", &positions);
     let (pictures, facts) = (js_sys::Array::new(), js_sys::Array::new());
     for picture in measure::Picture::ALL {
-        let drawn = measure::picture(&device, &queue, picture, None);
+        let drawn = measure::picture(&device, &queue, picture, None, &hound);
         let drawn = drawn.await.map_err(|error| format!("{}: {error}", picture.name()))?;
         pictures.push(&js_sys::Uint8Array::from(&drawn.rgba[..]).into());
         facts.push(&drawn.facts.into_iter().map(JsValue::from).collect::<js_sys::Array>().into());
@@ -62,6 +65,23 @@ async fn measured(api: &str) -> Result<JsValue, String> {
     polls.set(false);
     let errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
     if errors.is_empty() { Ok(result.into()) } else { Err(errors.join("; ")) }
+}
+
+/// Reads a model from its files, as a page reads a model that its program does not know: all encodings, and of each texture
+/// the format that the device reads.
+async fn read_model(renderer: &CrowdRenderer, model: &'static Model) -> Result<Model, String> {
+    let payloads = std::iter::once(model).chain(model.others.iter()).flat_map(|model| [&model.animation, &model.mesh]);
+    let path = |payload: &'static Payload| match &payload.data {
+        Data::File { name, .. } => Some(&**name),
+        Data::Bytes(_) => None,
+    };
+    let mut paths: Vec<&str> = payloads.filter_map(path).collect();
+    paths.extend(renderer.side_files(model).map_err(|error| error.to_string())?);
+    let mut files = Vec::new();
+    for path in paths {
+        files.push((path.rsplit('/').next().unwrap_or_default(), fetch::bytes(path).await?));
+    }
+    Model::from_files(files).map_err(|error| error.to_string())
 }
 
 /// Completes read-backs with WebGL2, until the returned cell is false.

@@ -10,9 +10,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use base64::Engine;
+use crowd::baked::models::Hound;
 use gpuskin_rt::internals::render::DrawPath;
 use gpuskin_rt::tools::CpuModel;
-use gpuskin_rt::{Model, wgpu};
+use gpuskin_rt::{BakedModel, Model, wgpu};
 use gpuskin_test_browser::Browser;
 use gpuskin_test_harness::{Need, note, run, test};
 use serde_json::{Value, json};
@@ -22,20 +23,33 @@ use web::measure::{self, Drawn, Picture};
 const MAX_POSE_ERROR: f64 = 3e-7;
 /// Fraction of the pixels that may differ from native lavapipe by more than the picture's tolerance.
 const MAX_STRAY_PIXELS: f64 = 0.01;
-/// Beginnings of the texts of the runtime about the scenes: crowds are merged, and have layers and live bones, with WebGPU only.
-const WEBGPU_FACTS: [&str; 5] = [
+/// Beginnings of the texts of the runtime about the scenes: with WebGPU only, crowds are merged, have layers and live
+/// bones, and are culled by occlusion.
+const WEBGPU_FACTS: [&str; 11] = [
     "soldier merged with 2 crowds",
     "hound merged with 2 crowds",
     "banner merged with 2 crowds",
     "layer drawn",
     "live bones drawn",
+    "additive layer drawn",
+    "additive layer drawn",
+    "morph weight drawn",
+    "occlusion culling: true",
+    "9 drawn first",
+    "9 revealed",
 ];
-const WEBGL2_FACTS: [&str; 5] = [
+const WEBGL2_FACTS: [&str; 11] = [
     "soldier merged with 0 crowds",
     "hound merged with 0 crowds",
     "banner merged with 0 crowds",
     "soldier: layers need local node transforms",
     "soldier: live bones need local node transforms",
+    "banner: layers need local node transforms",
+    "banner: layers need local node transforms",
+    "surfaces: morph weights of the game need local node transforms",
+    "occlusion culling: false",
+    "18 drawn first",
+    "0 revealed",
 ];
 /// Greatest CPU time of 10,000 instances per frame beyond an empty frame, milliseconds.
 const MAX_FRAME_MS: f64 = 1.0;
@@ -169,7 +183,7 @@ fn native() -> Option<(wgpu::Device, wgpu::Queue)> {
     })
 }
 
-fn compare_pictures(api: &'static str, path: Option<DrawPath>, facts: [&str; 5]) {
+fn compare_pictures(api: &'static str, path: Option<DrawPath>, facts: [&str; 11]) {
     let (device, queue) = native().expect("a device, which the test needs");
     let found = &measured(api).pictures;
     assert_eq!(found.len(), Picture::ALL.len());
@@ -181,7 +195,9 @@ fn compare_pictures(api: &'static str, path: Option<DrawPath>, facts: [&str; 5])
         // Polls the device until the picture is read back.
         let reader = std::thread::spawn({
             let (device, queue) = (device.clone(), queue.clone());
-            move || pollster::block_on(measure::picture(&device, &queue, picture, path)).expect("a picture")
+            move || {
+                pollster::block_on(measure::picture(&device, &queue, picture, path, Hound::MODEL)).expect("a picture")
+            }
         });
         while !reader.is_finished() {
             let _ = device.poll(wgpu::PollType::Poll);

@@ -32,15 +32,16 @@ pub(super) async fn read(device: &wgpu::Device, queue: &wgpu::Queue, color: &wgp
     Ok(bytes.to_vec())
 }
 
-/// Begins a pass, which keeps the colours that are there unless it clears them.
+/// Begins a pass. `clears`: whether it clears the colours and the depth that are there.
 pub(super) fn begin_pass<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     targets: [&wgpu::Texture; 2],
-    clears: bool,
+    clears: [bool; 2],
 ) -> wgpu::RenderPass<'a> {
     let [color, depth] = targets.map(|texture| texture.create_view(&Default::default()));
     let background = wgpu::Color { r: 0.05, g: 0.07, b: 0.1, a: 1.0 };
-    let load = if clears { wgpu::LoadOp::Clear(background) } else { wgpu::LoadOp::Load };
+    let load = if clears[0] { wgpu::LoadOp::Clear(background) } else { wgpu::LoadOp::Load };
+    let load_depth = if clears[1] { wgpu::LoadOp::Clear(1.0) } else { wgpu::LoadOp::Load };
     encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("measure"),
         color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -51,7 +52,7 @@ pub(super) fn begin_pass<'a>(
         })],
         depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
             view: &depth,
-            depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Discard }),
+            depth_ops: Some(wgpu::Operations { load: load_depth, store: wgpu::StoreOp::Store }),
             stencil_ops: None,
         }),
         ..Default::default()

@@ -3,8 +3,12 @@
 use crowd::baked::models::Soldier;
 use crowd::baked::{bones, clips, parts};
 use gpuskin_rt::pipeline::{self, CustomDraw, Variant};
-use gpuskin_rt::{Attachment, AttachmentId, BakedModel, Camera, Crowd, Error, Instance, LightingFeatures, Time, wgpu};
+use gpuskin_rt::{
+    Attachment, AttachmentId, BakedModel, Camera, Crowd, Error, Field, FieldDescriptor, Instance, LightingFeatures,
+    Time, wgpu,
+};
 
+use super::baked::clips::{BANNER_HANG, BANNER_WAVE};
 use super::baked::models::Banner;
 use super::canvas::{COLOR, DEPTH};
 use super::scene::{Scene, Stage, TIME};
@@ -57,13 +61,15 @@ pub(super) fn features() -> LightingFeatures {
     LightingFeatures { surface: Some(SURFACE.into()), light: Some(LIGHT.into()), ..Default::default() }
 }
 
-/// Soldiers with outlines, two of which carry a banner.
+/// Soldiers with outlines, two of which carry a banner, and behind them a field of banners with outlines.
+/// The custom data of an instance of a field, and so the colour of its outline, is a random number.
 pub(super) struct Outlined {
     soldiers: Crowd<Soldier>,
     banner: AttachmentId,
+    field: Field<Banner>,
     view: wgpu::BindGroup,
-    /// Pipelines of the soldiers and of the banner.
-    pipelines: [wgpu::RenderPipeline; 2],
+    /// Pipelines of the soldiers, of their banners, and of the field.
+    pipelines: [wgpu::RenderPipeline; 3],
 }
 
 impl Outlined {
@@ -82,6 +88,15 @@ impl Outlined {
         let hand = Attachment::to(bones::SOLDIER_HAND_R).scaled(0.9);
         let banner = soldiers.attach(stage.renderer, Banner::MODEL, hand)?;
         soldiers.set_attachment_visible(ids[1], banner, false)?;
+        let field = FieldDescriptor {
+            origin: [-2.6, 0.0, -3.2],
+            size: [4, 2],
+            spacing: [1.3, 1.3],
+            random_variants: true,
+            clips: vec![BANNER_WAVE, BANNER_HANG],
+            ..Default::default()
+        };
+        let field = Field::new(stage.renderer, field)?;
 
         let device = stage.device;
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
@@ -112,9 +127,16 @@ impl Outlined {
             layout: &layout,
             entries: &[wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }],
         });
-        let variants = [soldiers.variant(), soldiers.attachment_variant(banner)?];
-        let pipelines = variants.map(|variant| pipeline(stage, &layout, variant));
-        Ok(Self { soldiers, banner, view, pipelines })
+        let of_crowd = |variant: Variant| {
+            let (source, buffers) = (pipeline::source(variant, 1), pipeline::vertex_buffers(variant));
+            pipeline(device, source, [&layout, stage.renderer.model_layout(variant)], &buffers.layouts())
+        };
+        let variant = field.variant();
+        let (source, buffers) = (pipeline::field_source(variant, 1), pipeline::field_vertex_buffers(variant));
+        let of_model = stage.renderer.field_layout(variant).expect("fields of this variant exist");
+        let of_field = pipeline(device, source, [&layout, of_model], &buffers.layouts());
+        let pipelines = [of_crowd(soldiers.variant()), of_crowd(soldiers.attachment_variant(banner)?), of_field];
+        Ok(Self { soldiers, banner, field, view, pipelines })
     }
 }
 
@@ -128,27 +150,33 @@ impl Scene for Outlined {
     }
 
     fn draw(&self, pass: &mut wgpu::RenderPass<'_>) {
-        let [of_soldiers, of_banner] = &self.pipelines;
+        let [of_soldiers, of_banner, of_field] = &self.pipelines;
         pass.set_bind_group(0, &self.view, &[]);
         pass.set_pipeline(of_soldiers);
         self.soldiers.draw_with(pass, CustomDraw::new(1), |_, _| {});
         pass.set_pipeline(of_banner);
         self.soldiers.draw_with(pass, CustomDraw::new(1).attachment(self.banner), |_, _| {});
+        pass.set_pipeline(of_field);
+        self.field.draw_with(pass, CustomDraw::new(1), |_, _| {});
     }
 }
 
-fn pipeline(stage: &Stage<'_>, view: &wgpu::BindGroupLayout, variant: Variant) -> wgpu::RenderPipeline {
-    let device = stage.device;
+/// Returns a pipeline. `source`: WGSL of the runtime.
+fn pipeline(
+    device: &wgpu::Device,
+    source: String,
+    layouts: [&wgpu::BindGroupLayout; 2],
+    buffers: &[Option<wgpu::VertexBufferLayout<'_>>],
+) -> wgpu::RenderPipeline {
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("outlines"),
-        source: wgpu::ShaderSource::Wgsl((pipeline::source(variant, 1) + OUTLINE).into()),
+        source: wgpu::ShaderSource::Wgsl((source + OUTLINE).into()),
     });
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("outlines"),
-        bind_group_layouts: &[Some(view), Some(stage.renderer.model_layout(variant))],
+        bind_group_layouts: &layouts.map(Some),
         ..Default::default()
     });
-    let buffers = pipeline::vertex_buffers(variant);
     device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
         label: Some("outlines"),
         layout: Some(&layout),
@@ -156,7 +184,7 @@ fn pipeline(stage: &Stage<'_>, view: &wgpu::BindGroupLayout, variant: Variant) -
             module: &module,
             entry_point: None,
             compilation_options: Default::default(),
-            buffers: &buffers.layouts(),
+            buffers,
         },
         primitive: wgpu::PrimitiveState { cull_mode: Some(wgpu::Face::Front), ..Default::default() },
         depth_stencil: Some(wgpu::DepthStencilState {

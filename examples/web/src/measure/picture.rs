@@ -1,16 +1,19 @@
 //! Pictures that are compared: a scene in one or two frames, read back.
 
 use gpuskin_rt::internals::render::DrawPath;
-use gpuskin_rt::{CrowdRenderer, Error, LightingFeatures, RendererDescriptor, Shading, wgpu};
+use gpuskin_rt::{CrowdRenderer, Error, LightingFeatures, Model, RendererDescriptor, Shading, View, wgpu};
 
 use super::banners::Banners;
 use super::blends::Blends;
 use super::canvas::{COLOR, DEPTH, SIZE, begin_pass, read, target};
 use super::demo::{self, Demo};
 use super::many::Many;
+use super::occluded::Occluded;
 use super::outlined::{self, Outlined};
+use super::read_model::ReadModel;
 use super::scene::{Scene, Stage, TIME};
 use super::spheres::Spheres;
+use super::weights::Weights;
 
 /// Time of the second frame, seconds.
 const SECOND_TIME: f64 = 1.9;
@@ -33,13 +36,21 @@ pub enum Picture {
     Many,
     /// Crossfades, layers and live bones.
     Blends,
-    /// Functions of the game that change surfaces and light, and outlines by a pipeline of the game.
+    /// Functions of the game that change surfaces and light, and outlines by pipelines of the game: of a crowd, of
+    /// attachments, and of a field.
     Outlined,
+    /// Additive layers, and weights of a morph target that the game sets: on the left they fade in, on the right they
+    /// change.
+    Weights,
+    /// Occlusion culling, in the second frame: a wall has moved away from soldiers that it hid in the first frame.
+    Occluded,
+    /// A crowd and a field of a model that is read at run time.
+    ReadModel,
 }
 
 impl Picture {
     /// All pictures.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Diffuse,
         Self::Lit,
         Self::Surfaces,
@@ -48,6 +59,9 @@ impl Picture {
         Self::Many,
         Self::Blends,
         Self::Outlined,
+        Self::Weights,
+        Self::Occluded,
+        Self::ReadModel,
     ];
 
     /// Name of the picture's file.
@@ -61,6 +75,9 @@ impl Picture {
             Self::Many => "many",
             Self::Blends => "blends",
             Self::Outlined => "outlined",
+            Self::Weights => "weights",
+            Self::Occluded => "occluded",
+            Self::ReadModel => "read-model",
         }
     }
 
@@ -68,19 +85,27 @@ impl Picture {
     /// devices' samplers.
     pub fn tolerance(self) -> u8 {
         match self {
-            Self::Diffuse | Self::Lit | Self::Blends | Self::Outlined => 2,
+            Self::Diffuse | Self::Lit | Self::Blends | Self::ReadModel => 2,
             Self::Surfaces | Self::DiffuseSurfaces | Self::Banners | Self::Many => 5,
+            Self::Outlined | Self::Weights | Self::Occluded => 5,
         }
     }
 
-    /// Whether the scene changes, and a second frame is drawn to the right of the first one.
-    fn is_of_two_frames(self) -> bool {
-        matches!(self, Self::Many)
+    /// First column and number of columns of each frame. The scene changes between frames.
+    fn frames(self) -> &'static [[u32; 2]] {
+        const HALF: u32 = SIZE[0] / 2;
+        match self {
+            Self::Many | Self::Weights => &[[0, HALF], [HALF, HALF]],
+            // The depth that hides instances is that of the whole picture.
+            Self::Occluded => &[[0, SIZE[0]]; 2],
+            _ => &[[0, SIZE[0]]],
+        }
     }
 
     fn shading(self) -> Shading {
         match self {
             Self::Diffuse | Self::DiffuseSurfaces | Self::Banners | Self::Blends => Shading::Diffuse,
+            Self::Weights | Self::Occluded | Self::ReadModel => Shading::Diffuse,
             Self::Lit => Shading::MetallicRoughness(demo::features()),
             Self::Surfaces => Shading::MetallicRoughness(LightingFeatures { environment: true, ..Default::default() }),
             Self::Many => Shading::MetallicRoughness(LightingFeatures::default()),
@@ -88,7 +113,7 @@ impl Picture {
         }
     }
 
-    fn scene(self, stage: &mut Stage<'_>) -> Result<Box<dyn Scene>, Error> {
+    fn scene(self, stage: &mut Stage<'_>, hound: &Model) -> Result<Box<dyn Scene>, Error> {
         Ok(match self {
             Self::Diffuse => Box::new(Demo::new(stage)?),
             Self::Lit => Box::new(Demo::lit(stage)?),
@@ -98,6 +123,9 @@ impl Picture {
             Self::Many => Box::new(Many::new(stage)?),
             Self::Blends => Box::new(Blends::new(stage)?),
             Self::Outlined => Box::new(Outlined::new(stage)?),
+            Self::Weights => Box::new(Weights::new(stage)?),
+            Self::Occluded => Box::new(Occluded::new(stage)?),
+            Self::ReadModel => Box::new(ReadModel::new(stage, hound)?),
         })
     }
 }
@@ -111,7 +139,7 @@ pub struct Drawn {
     pub facts: Vec<String>,
 }
 
-/// Draws a picture. `path`: path of all crowds; `None`: that of the device.
+/// Draws a picture. `path`: path of all crowds; `None`: that of the device. `hound`: the model of [`Picture::ReadModel`].
 ///
 /// # Errors
 /// If a model cannot be loaded, or the device cannot be read back.
@@ -120,36 +148,44 @@ pub async fn picture(
     queue: &wgpu::Queue,
     picture: Picture,
     path: Option<DrawPath>,
+    hound: &Model,
 ) -> Result<Drawn, Error> {
-    let shading = picture.shading();
-    let descriptor =
-        RendererDescriptor { color_format: COLOR, depth_format: Some(DEPTH), shading, ..Default::default() };
+    let descriptor = RendererDescriptor {
+        color_format: COLOR,
+        depth_format: Some(DEPTH),
+        shading: picture.shading(),
+        occlusion: matches!(picture, Picture::Occluded),
+        ..Default::default()
+    };
     let mut renderer = CrowdRenderer::new(device, queue, descriptor)?;
-    let scene = picture.scene(&mut Stage { device, queue, renderer: &mut renderer, path })?;
+    let scene = picture.scene(&mut Stage { device, queue, renderer: &mut renderer, path }, hound)?;
     let camera = scene.camera().with_height(SIZE[1]);
     let color = target(device, COLOR, wgpu::TextureUsages::COPY_SRC);
-    let depth = target(device, DEPTH, wgpu::TextureUsages::empty());
+    let depth = target(device, DEPTH, wgpu::TextureUsages::TEXTURE_BINDING);
     let frame = |renderer: &mut CrowdRenderer, time: f64, [first, columns]: [u32; 2]| {
         let mut encoder = device.create_command_encoder(&Default::default());
         renderer.prepare(queue, &mut encoder, &camera, time)?;
         renderer.draw_shadows(&mut encoder);
-        let mut pass = begin_pass(&mut encoder, [&color, &depth], first == 0);
+        let mut pass = begin_pass(&mut encoder, [&color, &depth], [first == 0, true]);
         pass.set_viewport(first as f32, 0.0, columns as f32, SIZE[1] as f32, 0.0, 1.0);
         renderer.draw(&mut pass);
         scene.draw(&mut pass);
         drop(pass);
+        renderer.reveal(&mut encoder, &depth)?;
+        renderer.draw_view(&mut begin_pass(&mut encoder, [&color, &depth], [false; 2]), View::REVEALED);
         queue.submit([encoder.finish()]);
         Ok::<(), Error>(())
     };
-    let half = SIZE[0] / 2;
-    if picture.is_of_two_frames() {
-        frame(&mut renderer, TIME, [0, half])?;
-        scene.change()?;
-        frame(&mut renderer, SECOND_TIME, [half, half])?;
-    } else {
-        frame(&mut renderer, TIME, [0, SIZE[0]])?;
+    for (i, (columns, time)) in picture.frames().iter().zip([TIME, SECOND_TIME]).enumerate() {
+        if i > 0 {
+            scene.change()?;
+        }
+        frame(&mut renderer, time, *columns)?;
     }
-    let facts = scene.facts(&renderer);
+    let mut facts = scene.facts(&renderer);
+    for (what, count) in scene.counts(&renderer) {
+        facts.push(format!("{} {what}", count.await?.total()));
+    }
     drop(scene);
     Ok(Drawn { rgba: read(device, queue, &color).await?, facts })
 }

@@ -1,6 +1,9 @@
 //! Contents of pictures.
 
+use std::pin::Pin;
+
 use gpuskin_rt::internals::render::DrawPath;
+use gpuskin_rt::tools::DrawCounts;
 use gpuskin_rt::{BakedModel, Camera, Crowd, CrowdDescriptor, CrowdRenderer, Error, wgpu};
 
 /// Time of the first frame of a picture, seconds.
@@ -14,6 +17,9 @@ pub(super) struct Stage<'a> {
     /// Path of all crowds; `None`: that of the device.
     pub(super) path: Option<DrawPath>,
 }
+
+/// Number of instances that were drawn, which the device is asked for.
+pub(super) type Count = Pin<Box<dyn Future<Output = Result<DrawCounts, Error>>>>;
 
 /// Contents of a picture. Crowds and fields are drawn as long as their handles exist.
 pub(super) trait Scene {
@@ -29,6 +35,11 @@ pub(super) trait Scene {
 
     /// Returns what the runtime says of the scene after it was drawn.
     fn facts(&self, _: &CrowdRenderer) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Counts instances that the last frame drew, and says what each number is.
+    fn counts(&self, _: &CrowdRenderer) -> Vec<(&'static str, Count)> {
         Vec::new()
     }
 }

@@ -29,6 +29,13 @@ name = "banner"
 path = "banner.gltf"
 variants = { painted = { Cloth = "painted.png", Sign = "painted.png" } }
 tint_masks = { Cloth = "mask.png", Sign = "mask.png" }
+masks = { cloth = { roots = ["Cloth1", "Cloth2", "Cloth3", "Cloth4"] } }
+
+[model.clips]
+wave = {}
+hang = {}
+# Lifts cloth that hangs.
+lift = { source = "wave", additive = "hang" }
 
 # The same file in vertex mode.
 [[model]]
