@@ -38,7 +38,8 @@ fn vertex(input: GpuskinInput) -> Varyings {
 
 // Emissive factor * texture.
 fn emitted(varyings: Varyings) -> vec3<f32> {
-    return emissive_sampled(varyings.uv).rgb * material.emissive;
+    return emissive_sampled(varyings.uv).rgb * material.emissive; // unless second uv
+    return emissive_sampled(varyings.second_uv).rgb * material.emissive; // if second uv
 }
 
 // Unit normal on the visible side.

@@ -15,12 +15,14 @@ struct Varyings {
     @location(2) color: vec4<f32>, // if vertex colors
     // RGBA, 8 bits each; for gpuskin_unorm4x8. // if tint word
     @location(7) @interpolate(flat) tint: u32, // if tint word
+    @location(8) second_uv: vec2<f32>, // if second uv
 }
 
 fn varyings_of(position: vec4<f32>, normal: vec3<f32>, skinned: GpuskinSkinned, input: GpuskinInput) -> Varyings {
     var varyings: Varyings;
     varyings.position = position;
     varyings.uv = skinned.uv;
+    varyings.second_uv = gpuskin_second_uv(input); // if second uv
     varyings.normal = normal;
     pass_color(&varyings, skinned, input);
     pass_material(&varyings, input);

@@ -3,6 +3,7 @@
 @fragment
 fn fragment(varyings: Varyings, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
     select_material(varyings);
+    second_uv = varyings.second_uv; // if second uv
     let color = base_color(varyings);
     let orm = orm_texel(varyings.uv);
     var point: SurfacePoint;

@@ -7,8 +7,10 @@ fn set_directions(varyings: ptr<function, Varyings>, skinned: GpuskinSkinned) {
 fn surface_normals(varyings: Varyings, visible_side: f32) -> array<vec3<f32>, 2> {
     let right = dpdx(varyings.from_eye);
     let down = dpdy(varyings.from_eye);
-    let uv_right = dpdx(varyings.uv);
-    let uv_down = dpdy(varyings.uv);
+    let uv_right = dpdx(varyings.uv); // unless second normals
+    let uv_down = dpdy(varyings.uv); // unless second normals
+    let uv_right = dpdx(varyings.second_uv); // if second normals
+    let uv_down = dpdy(varyings.second_uv); // if second normals
     let texel = normal_texel(varyings.uv);
     let coat_texel = clearcoat_normal_texel(varyings.uv); // if coat normals
     let normal = unit_or(varyings.normal, -normalize(varyings.from_eye) * visible_side);

@@ -9,9 +9,9 @@ mod tangents;
 
 use std::collections::{BTreeMap, HashMap};
 
-use glam::{DVec3, Vec2, Vec3, Vec4};
-use gpuskin_rt::internals::MeshPart;
+use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
 use gpuskin_rt::internals::vertex::{MAX_INFLUENCES, Vertex, color_word};
+use gpuskin_rt::internals::{MeshPart, Packing, VertexFormat};
 use influences::KeptInfluences;
 use morphs::{MorphListSet, VertexMorphs};
 
@@ -32,6 +32,8 @@ pub struct Geometry {
     pub baked_of_source: Vec<u32>,
     /// Whether vertices have tangents.
     pub tangents: bool,
+    /// Whether vertices have second texture coordinates.
+    pub second_uv: bool,
     /// Whether some vertices have a colour other than white.
     pub colors: bool,
     /// Deltas of morph targets.
@@ -93,7 +95,13 @@ impl Geometry {
 
         let mut geometry = Self::arrange((weld.vertices, weld.lists), groups, baked_of_source, tangents, dropped);
         geometry.morphs = VertexMorphs::new(morphs, std::mem::take(&mut geometry.morphs.of));
+        geometry.second_uv = model.has_second_uv();
         geometry
+    }
+
+    /// Returns the layout of the vertices in a packing.
+    pub(crate) fn format(&self, packing: Packing) -> VertexFormat {
+        VertexFormat { packing, tangent: self.tangents, second_uv: self.second_uv, color: self.colors }
     }
 
     /// Like [`Self::new`]: each vertex keeps at most this number of influences.
@@ -103,8 +111,8 @@ impl Geometry {
         Self::new(model, &KeptInfluences::new(model, limit, 0.0, 0.0))
     }
 
-    /// Orders triangles and vertices for the GPU caches. `welded`: vertices, and the list of deltas of each; no lists in
-    /// vertex mode.
+    /// Orders triangles and vertices for the GPU caches; without second texture coordinates. `welded`: vertices, and the list of
+    /// deltas of each; no lists in vertex mode.
     pub(crate) fn arrange(
         (welded, mut lists): (Vec<Vertex>, Vec<u32>),
         groups: Groups,
@@ -137,7 +145,7 @@ impl Geometry {
         old_lists.iter().zip(&new_of_old).for_each(|(list, new)| lists[*new as usize] = *list);
         let morphs = VertexMorphs { of: lists, ..VertexMorphs::default() };
         let colors = vertices.iter().any(|v| color_word(v.color) != color_word(Vec4::ONE));
-        Self { vertices, indices, parts, baked_of_source, tangents, colors, morphs, dropped }
+        Self { vertices, indices, parts, baked_of_source, tangents, second_uv: false, colors, morphs, dropped }
     }
 }
 
@@ -147,24 +155,25 @@ struct VertexWeld {
     vertices: Vec<Vertex>,
     /// Index of the list of deltas. `[vertex]`
     lists: Vec<u32>,
-    index_of: HashMap<[u32; 31], u32>,
+    index_of: HashMap<[u32; 33], u32>,
 }
 
 impl VertexWeld {
     fn index(&mut self, vertex: Vertex, list: u32) -> u32 {
-        let mut key = [0; 31];
+        let mut key = [0; 33];
         let floats = [
             &vertex.position.to_array()[..],
             &vertex.normal.to_array(),
             &vertex.tangent.to_array(),
             &vertex.uv.to_array(),
             &vertex.weights,
+            &vertex.second_uv.to_array(),
         ];
         for (slot, value) in key.iter_mut().zip(floats.into_iter().flatten()) {
             *slot = value.to_bits();
         }
-        key[20..28].copy_from_slice(&vertex.joints);
-        (key[28], key[29], key[30]) = (color_word(vertex.color), vertex.part, list);
+        key[22..30].copy_from_slice(&vertex.joints);
+        (key[30], key[31], key[32]) = (color_word(vertex.color), vertex.part, list);
         *self.index_of.entry(key).or_insert_with(|| {
             self.vertices.push(vertex);
             self.lists.push(list);
@@ -224,7 +233,7 @@ impl CornerAttributes {
             .is_none()
             .then(|| primitive.triangles.iter().map(|t| face_normal(primitive, t)).collect());
         let mut corners = Self { split: flat.is_some(), made: flat.map(GeneratedNormals::Flat), tangents: None };
-        if tangents && primitive.tangents.is_none() && !primitive.uvs.is_empty() {
+        if tangents && primitive.tangents.is_none() && !primitive.tangent_uvs().is_empty() {
             corners.tangents = Some(tangents::generate(primitive, |t, k| corners.normal(primitive, t, k)));
             corners.split = true;
         }
@@ -280,12 +289,18 @@ fn vertex(
         position: primitive.positions[v].as_vec3(),
         normal,
         tangent: made.or(kept).unwrap_or(Vec4::X),
-        uv: primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2()),
+        uv: coordinates(&primitive.uvs, v),
+        second_uv: coordinates(&primitive.second_uvs, v),
         joints,
         weights,
         part: primitive.part.map_or(0, |part| u32::from(part) + 1),
         color: color(primitive, v),
     }
+}
+
+/// Returns the texture coordinates of a vertex; zero if there are none.
+pub(crate) fn coordinates(uvs: &[DVec2], v: usize) -> Vec2 {
+    uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2())
 }
 
 /// Returns the colour of a vertex; white if it has none.

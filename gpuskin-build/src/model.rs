@@ -57,6 +57,11 @@ impl Model {
         node + self.morph_bones >= self.nodes.len()
     }
 
+    /// Returns whether a material has textures with second texture coordinates.
+    pub(crate) fn has_second_uv(&self) -> bool {
+        self.materials.iter().any(Material::has_second_uv)
+    }
+
     /// Removes images and texture references, for users that need only the geometry.
     pub(crate) fn drop_images(&mut self) {
         self.images.clear();
@@ -196,6 +201,10 @@ pub struct Primitive {
     /// normal map if there is no base colour texture. Empty if the material needs none, or the file
     /// has none.
     pub uvs: Vec<DVec2>,
+    /// Texture coordinates for the textures with [`Texture::second_uv`], as in [`Self::uvs`].
+    pub second_uvs: Vec<DVec2>,
+    /// Whether the normal map has the second texture coordinates.
+    pub second_normal_map: bool,
     /// `COLOR_0` as linear RGBA in 0..1, multiplied with the base colour. `None` if white, or if
     /// already multiplied into the material.
     pub colors: Option<Vec<[f32; 4]>>,
@@ -219,6 +228,11 @@ impl Primitive {
     /// Returns the position of a vertex before skinning, with the given morph weights.
     pub fn position(&self, vertex: usize, weights: &[f64]) -> DVec3 {
         blend(self.positions[vertex], &self.targets, weights, |target| Some(target.positions[vertex]))
+    }
+
+    /// Returns the texture coordinates of the normal map.
+    pub(crate) fn tangent_uvs(&self) -> &[DVec2] {
+        if self.second_normal_map { &self.second_uvs } else { &self.uvs }
     }
 
     /// Returns the normal of a vertex before skinning, of any length, with the given morph weights.
@@ -324,8 +338,7 @@ pub struct Material {
     pub metallic_roughness_texture: Option<Texture>,
     /// Strength of the occlusion texture, 0..1.
     pub occlusion_strength: f32,
-    /// Texture with occlusion in red. Has the size of the metallic-roughness texture, if there is
-    /// one.
+    /// Texture with occlusion in red.
     pub occlusion_texture: Option<Texture>,
     /// Whether the material or its clear coat has a normal map, which needs tangents.
     pub normal_map: bool,
@@ -343,7 +356,7 @@ pub struct Material {
     pub specular: f32,
     /// Colour of the dielectric's reflection, linear RGB: `KHR_materials_specular`.
     pub specular_color: [f32; 3],
-    /// Texture with the strength in alpha. Has the size of the colour texture, if there is one.
+    /// Texture with the strength in alpha. Has the texture coordinates of the colour texture, if there is one.
     pub specular_texture: Option<Texture>,
     /// Texture that is multiplied by the colour.
     pub specular_color_texture: Option<Texture>,
@@ -351,7 +364,7 @@ pub struct Material {
     pub clearcoat: f32,
     /// Roughness of the clear coat, 0..1.
     pub clearcoat_roughness: f32,
-    /// Texture with the strength in red. Has the size of the roughness texture, if there is one.
+    /// Texture with the strength in red. Has the texture coordinates of the roughness texture, if there is one.
     pub clearcoat_texture: Option<Texture>,
     /// Texture with the roughness in green.
     pub clearcoat_roughness_texture: Option<Texture>,
@@ -365,7 +378,7 @@ pub struct Material {
     pub sheen_roughness: f32,
     /// Texture that is multiplied by the colour.
     pub sheen_color_texture: Option<Texture>,
-    /// Texture with the roughness in alpha. Has the size of the colour texture, if there is one.
+    /// Texture with the roughness in alpha. Has the texture coordinates of the colour texture, if there is one.
     pub sheen_roughness_texture: Option<Texture>,
     /// Whether back faces are drawn.
     pub double_sided: bool,
@@ -375,6 +388,24 @@ pub struct Material {
     pub alpha_blend: bool,
     /// Whether the base colour is drawn without lighting: `KHR_materials_unlit`.
     pub unlit: bool,
+}
+
+impl Material {
+    /// Returns whether a texture has the second texture coordinates.
+    pub(crate) fn has_second_uv(&self) -> bool {
+        let base =
+            [self.metallic_roughness_texture, self.occlusion_texture, self.normal_texture, self.emissive_texture];
+        let coat = [self.clearcoat_texture, self.clearcoat_roughness_texture, self.clearcoat_normal_texture];
+        let specular = [self.specular_texture, self.specular_color_texture];
+        let sheen = [self.sheen_color_texture, self.sheen_roughness_texture];
+        let mut all = base.into_iter().chain(coat).chain(specular).chain(sheen).flatten();
+        all.any(|texture| texture.second_uv)
+    }
+
+    /// Returns whether the normal map, else that of the clear coat, has the second texture coordinates.
+    pub(crate) fn has_second_normal_map(&self) -> bool {
+        self.normal_texture.or(self.clearcoat_normal_texture).is_some_and(|texture| texture.second_uv)
+    }
 }
 
 impl Default for Material {
@@ -428,6 +459,8 @@ pub struct Texture {
     pub wrap: [gpuskin_rt::internals::Wrap; 2],
     /// Whether magnification uses the nearest texel.
     pub nearest: bool,
+    /// Whether it has the second texture coordinates of the vertices.
+    pub second_uv: bool,
 }
 
 /// A decoded colour image.

@@ -29,6 +29,8 @@ pub struct Material {
     pub roughness: f32,
     /// Strength of the occlusion in the red channel of [`Material::orm_texture`], 0..1.
     pub occlusion_strength: f32,
+    /// Whether the occlusion in [`Material::orm_texture`] has the second texture coordinates of the vertices.
+    pub occlusion_second_uv: bool,
     /// Refractive index of the dielectric part (`KHR_materials_ior`): 1.5 unless the file names another; 0 for a surface
     /// that reflects all light.
     pub ior: f32,
@@ -144,6 +146,12 @@ impl Material {
         (count > 1) == self.has_layers() && exist && others.all(|texture| layers(texture) == 1)
     }
 
+    /// Returns whether vertices have the texture coordinates that textures need. `second`: whether they have second ones.
+    #[cfg(any(feature = "wgpu", feature = "dynamic"))]
+    pub(crate) fn has_coordinates(&self, second: bool) -> bool {
+        second || !(self.occlusion_second_uv || self.textures().any(|texture| texture.second_uv))
+    }
+
     /// Returns all textures of the material.
     #[doc(hidden)]
     pub fn textures(&self) -> impl Iterator<Item = &MaterialTexture> {
@@ -163,6 +171,9 @@ pub struct MaterialTexture {
     pub wrap: [Wrap; 2],
     /// Whether the nearest texel is used instead of filtering.
     pub nearest: bool,
+    /// Whether the texture has the second texture coordinates of the vertices. In [`Material::orm_texture`], this is true of
+    /// roughness and metallic.
+    pub second_uv: bool,
 }
 
 /// Content beyond the edge of a texture.

@@ -12,7 +12,7 @@ use crate::list::{List, Str};
 use crate::{ColorTexture, Encoding, Material, VertexFormat, VertexRange};
 
 /// Version of [`Metadata`] and of the files it describes.
-pub const FORMAT_VERSION: u32 = 14;
+pub const FORMAT_VERSION: u32 = 15;
 
 /// Greatest texture side, in texels, that every device supports (the WebGL2 limit).
 pub const MAX_SIDE: u32 = 2048;

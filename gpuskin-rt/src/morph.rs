@@ -261,6 +261,7 @@ mod tests {
             normal: Vec3::Z,
             tangent: Vec4::new(1.0, 0.0, 0.0, -1.0),
             uv: Vec2::ZERO,
+            second_uv: Vec2::ZERO,
             joints: [0; 8],
             weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part: 0,

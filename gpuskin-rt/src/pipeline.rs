@@ -47,6 +47,7 @@
 //! | `gpuskin_instance_of(GpuskinInput, time) -> GpuskinInstance` | transform of the instance; without a palette also what it plays |
 //! | `gpuskin_appearance_of(GpuskinInput) -> GpuskinAppearance` | tint, hidden parts and custom data of the instance |
 //! | `gpuskin_appearance_words(GpuskinInput) -> vec4<u32>` | the same, packed: to pass it on to fragments as few numbers; `gpuskin_appearance(words)` unpacks all, `gpuskin_unorm4x8(words.x)` the tint |
+//! | `gpuskin_second_uv(GpuskinInput) -> vec2<f32>` | texture coordinates of textures whose coordinates differ from those of the base colour; only with [`Variant::has_second_uv`] |
 //! | `gpuskin_variant_of(GpuskinInput) -> u32` | number of the instance's variant: [`ModelVariant::index`](crate::ModelVariant::index); only with [`Variant::has_variants`] |
 //! | `gpuskin_instance_number(GpuskinInput) -> u32` | number of the instance within its draw, for picking |
 //! | `gpuskin_point(GpuskinInstance, p)`, `gpuskin_direction` | model space to world space |

@@ -11,7 +11,7 @@ mod variant;
 pub use bindings::*;
 #[cfg(any(test, feature = "wgpu"))]
 use interface::animation;
-use interface::{color_word, interface};
+use interface::{color_word, interface, second_uv};
 use modules::modules;
 #[cfg(any(test, feature = "wgpu"))]
 use modules::{frames, texel};
@@ -163,6 +163,7 @@ fn base_color(layers: bool, instances: InstanceSource) -> String {
 fn skinning(variant: Variant, group: u32, instances: InstanceSource) -> String {
     let mut text = interface(variant, group, instances);
     text.push_str(&color_word(variant.vertex));
+    text.push_str(&second_uv(variant.vertex));
     text.push('\n');
     text.push_str(&bit_fields::wgsl());
     for module in modules(variant, instances) {
@@ -207,12 +208,23 @@ fn with_lines(module: &str, name: &str, used: bool) -> String {
 
 /// Returns the renderer's own shader: [`source`] in group 1, and its entry points.
 pub fn crowd(variant: Variant) -> String {
-    drawn(variant, InstanceSource::Records, variant.model_variants, false)
+    drawn(variant, InstanceSource::Records, DiffuseCode { layers: variant.model_variants, ..Default::default() })
 }
 
-/// Returns the renderer's own shader for an instance source. `layers`: whether the base colour texture of the surface
-/// has layers. `tint_mask`: whether its alpha is a tint mask.
-pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool, tint_mask: bool) -> String {
+/// Properties of a surface that select code of the diffuse material.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct DiffuseCode {
+    /// Whether the base colour texture has layers.
+    pub(crate) layers: bool,
+    /// Whether its alpha is a tint mask.
+    pub(crate) tint_mask: bool,
+    /// Whether the emissive texture has the second texture coordinates.
+    pub(crate) second_emissive: bool,
+}
+
+/// Returns the renderer's own shader for an instance source.
+pub(crate) fn drawn(variant: Variant, instances: InstanceSource, surface: DiffuseCode) -> String {
+    let DiffuseCode { layers, tint_mask, second_emissive } = surface;
     let interface = match layers {
         true => include_str!("../shaders/diffuse_layers.wgsl"),
         false => include_str!("../shaders/diffuse_plain.wgsl"),
@@ -224,9 +236,11 @@ pub(crate) fn drawn(variant: Variant, instances: InstanceSource, layers: bool, t
     let colors = variant.vertex.color;
     let interface = with_lines(interface, COLOR_LINES, colors);
     let interface = with_lines(&interface, "tint word", passes_tint(colors, tint_mask));
+    let second_uv = second_emissive && variant.vertex.second_uv;
+    let [interface, entries] =
+        [&interface, include_str!("../shaders/crowd.wgsl")].map(|text| with_lines(text, "second uv", second_uv));
     let color = surface_color(colors, tint_mask);
-    let entries = include_str!("../shaders/crowd.wgsl");
-    let text = [&own, &interface, &base, &emissive, &color, entries, OPAQUE].join("\n");
+    let text = [&own, &interface, &base, &emissive, &color, &entries, OPAQUE].join("\n");
     binding_table::with_constants(text, layers, instances)
 }
 

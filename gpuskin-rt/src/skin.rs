@@ -22,6 +22,9 @@ pub struct SkinnedVertex {
     /// Texture coordinates.
     #[doc(hidden)]
     pub uv: Vec2,
+    /// Second texture coordinates.
+    #[doc(hidden)]
+    pub second_uv: Vec2,
     /// Colour: linear RGBA, multiplied with the base colour; 1 if the model has no colours.
     #[doc(hidden)]
     pub color: Vec4,
@@ -46,6 +49,11 @@ impl SkinnedVertex {
     /// Returns the texture coordinates.
     pub fn uv(&self) -> [f32; 2] {
         self.uv.into()
+    }
+
+    /// Returns the second texture coordinates, for textures of materials that name them; zero if the model has none.
+    pub fn second_uv(&self) -> [f32; 2] {
+        self.second_uv.into()
     }
 
     /// Returns the vertex colour, linear RGBA; white if the model has no vertex colours.
@@ -84,6 +92,7 @@ pub fn skin(matrix: &Affine3, vertex: &Vertex, normals: Normals) -> SkinnedVerte
         normal: normal.normalize_or_zero(),
         tangent: matrix.direction(vertex.tangent.truncate()).normalize_or_zero().extend(vertex.tangent.w),
         uv: vertex.uv,
+        second_uv: vertex.second_uv,
         color: vertex.color,
     }
 }
@@ -95,7 +104,8 @@ pub fn baked(texels: &Texels<'_>, shown: impl Into<PoseBlend>, vertex: &Vertex) 
     let BakedVertex { position, normal, tangent } = shown.into().mix(stored, BakedVertex::lerp);
     // A model without tangents keeps its placeholder tangent, as in bone mode.
     let tangent = if vertex.tangent.w == 0.0 { vertex.tangent } else { tangent.extend(vertex.tangent.w) };
-    SkinnedVertex { position, normal, tangent, uv: vertex.uv, color: vertex.color }
+    let Vertex { uv, second_uv, color, .. } = *vertex;
+    SkinnedVertex { position, normal, tangent, uv, second_uv, color }
 }
 
 /// Returns all vertices of an instance at a time, in world space: the results of a crowd's vertex
@@ -130,6 +140,7 @@ pub fn in_world(instance: &InstanceRecord, model: SkinnedVertex) -> SkinnedVerte
         normal: instance.direction(model.normal),
         tangent: instance.direction(model.tangent.truncate()).extend(model.tangent.w),
         uv: model.uv,
+        second_uv: model.second_uv,
         color: model.color,
     }
 }

@@ -13,7 +13,8 @@
 //! | 10-13 | weights: `f32` |
 //! | 14 | eight influences only: joints 4, 5, 6: 10 bits each; joint 7: its lower and upper 5 bits are in bits 10-14 and 26-30 of word 8 |
 //! | 15-18 | eight influences only: weights 4 to 7: `f32` |
-//! | next four | tangent, if any: `f32` |
+//! | next four | tangent, if any: `f32`; with eight influences and second texture coordinates one word, as packed |
+//! | next two | second texture coordinates, if any: `f32` |
 //! | last | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
 //!
 //! | word, packed | from bit 0 up |
@@ -28,6 +29,7 @@
 //! | 7 | eight influences only: bits 0-7 of joints 4 to 7 |
 //! | 8-9 | eight influences only: weights 4 and 5, then 6 and 7, in steps of 1/65536: 14 bits each; bits 8-9 of the same joints: 2 bits each |
 //! | next | tangent, if any: octahedral, x signed 16 bits, sign of the bitangent 1 bit (1 = negative), y signed 15 bits |
+//! | next two | second texture coordinates, if any: `f32` |
 //! | last | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
 //!
 //! The greatest weight comes first. Packed vertices do not store it: it is one minus the others. The fifth
@@ -37,7 +39,8 @@
 //! |---|---|
 //! | 0 | texture coordinates: 16 bits each, 0..65535 over the range |
 //! | 1 | row of the animation texture: 26 bits; part: 5 bits; sign of the bitangent, if any: 1 bit (1 = negative) |
-//! | 2 | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
+//! | next two | second texture coordinates, if any: `f32` |
+//! | last | colour, if any: linear RGBA, 8 bits each, 0..255 for 0..1 |
 //!
 //! The rest pose of static vertices is in a separate buffer: [`rest`].
 
@@ -59,6 +62,8 @@ pub struct Vertex {
     pub tangent: Vec4,
     /// Texture coordinates, origin top left.
     pub uv: Vec2,
+    /// Second texture coordinates: those of textures whose `second_uv` is set; zero if the format has none.
+    pub second_uv: Vec2,
     /// Bone indices. In vertex mode, the first one is the row of the animation texture.
     pub joints: [u32; MAX_INFLUENCES],
     /// Weights of the bones; they sum to exactly 1.
@@ -74,11 +79,13 @@ pub struct Vertex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "dynamic", derive(serde::Serialize, serde::Deserialize))]
 pub struct VertexFormat {
-    /// Precision of everything except tangent and colour.
+    /// Precision of everything except tangent, second texture coordinates and colour.
     pub packing: Packing,
     /// Whether a tangent follows: four words at full precision, one word packed, one bit in vertex
     /// mode.
     pub tangent: bool,
+    /// Whether second texture coordinates follow, two words.
+    pub second_uv: bool,
     /// Whether a colour follows, one word; otherwise the colour is 1.
     pub color: bool,
 }
@@ -154,11 +161,32 @@ impl VertexFormat {
             (Packing::Wide, true) => 8,
             (Packing::Static, _) => 2,
             (Packing::Full8, false) => 19,
+            // Six attributes of four words are not enough for more.
+            (Packing::Full8, true) if self.second_uv => 20,
             (Packing::Full8, true) => 23,
             (Packing::Wide8, false) => 10,
             (Packing::Wide8, true) => 11,
         };
-        without_color + self.color as usize
+        without_color + self.uv_words() + self.color as usize
+    }
+
+    /// Number of words of the second texture coordinates.
+    const fn uv_words(self) -> usize {
+        if self.second_uv { 2 } else { 0 }
+    }
+
+    /// Returns the index of the first word of the second texture coordinates.
+    pub(crate) const fn second_uv_word(self) -> usize {
+        self.words() - self.uv_words() - self.color as usize
+    }
+
+    /// Whether a tangent takes four words, not one.
+    pub(crate) const fn has_full_tangent(self) -> bool {
+        match self.packing {
+            Packing::Full => self.tangent,
+            Packing::Full8 => self.tangent && !self.second_uv,
+            _ => false,
+        }
     }
 
     /// Returns the number of bytes per vertex.
@@ -216,6 +244,24 @@ fn unpack_color(words: &[u32], format: VertexFormat) -> Vec4 {
     Vec4::from(words[format.words() - 1].to_le_bytes().map(f32::from)) / 255.0
 }
 
+/// Appends the words that end a vertex: second texture coordinates and colour.
+fn push_last(words: &mut Vec<u32>, vertex: &Vertex, format: VertexFormat) {
+    if format.second_uv {
+        words.extend(vertex.second_uv.to_array().map(f32::to_bits));
+    }
+    words.extend(format.color.then(|| color_word(vertex.color)));
+}
+
+/// Unpacks second texture coordinates. CPU reference of `gpuskin_second_uv`.
+fn unpack_second_uv(words: &[u32], format: VertexFormat) -> Vec2 {
+    let first = format.second_uv_word();
+    if format.second_uv {
+        Vec2::new(f32::from_bits(words[first]), f32::from_bits(words[first + 1]))
+    } else {
+        Vec2::ZERO
+    }
+}
+
 /// Packs a tangent and the sign of its bitangent.
 fn tangent_word(tangent: Vec4) -> u32 {
     let e = octahedral(tangent.truncate());
@@ -240,7 +286,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
         let [u, v] = [0, 1].map(|i| in_range(vertex.uv[i], range.uv_min[i], range.uv_extent[i]));
         let negative = u32::from(format.tangent && vertex.tangent.w < 0.0);
         let mut words = vec![u | v << 16, vertex.joints[0] & ROW | vertex.part << 26 | negative << 31];
-        words.extend(format.color.then(|| color_word(vertex.color)));
+        push_last(&mut words, vertex, format);
         return words;
     }
     let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -260,10 +306,12 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
             words.push(joints[4] | joints[5] << 10 | joints[6] << 20);
             words.extend(weights[4..].iter().map(|weight| weight.to_bits()));
         }
-        if format.tangent {
+        if format.has_full_tangent() {
             words.extend(vertex.tangent.to_array().map(f32::to_bits));
+        } else if format.tangent {
+            words.push(tangent_word(vertex.tangent));
         }
-        words.extend(format.color.then(|| color_word(vertex.color)));
+        push_last(&mut words, vertex, format);
         return words;
     }
     let p = [0, 1, 2].map(|i| in_range(vertex.position[i], range.position_min[i], range.position_extent[i]));
@@ -294,7 +342,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
     if format.tangent {
         words.push(tangent_word(vertex.tangent));
     }
-    words.extend(format.color.then(|| color_word(vertex.color)));
+    push_last(&mut words, vertex, format);
     words
 }
 
@@ -305,6 +353,7 @@ pub fn pack(vertex: &Vertex, format: VertexFormat, range: &VertexRange) -> Vec<u
 pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Vertex {
     let f = |i: usize| f32::from_bits(words[i]);
     let color = unpack_color(words, format);
+    let second_uv = unpack_second_uv(words, format);
     let eight = format.packing.influences() == 8;
     if format.packing.is_full() {
         let (mut joints, mut weights) = ([0; 8], [0.0; 8]);
@@ -320,12 +369,14 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
             position: Vec3::new(f(0), f(1), f(2)),
             normal: Vec3::new(f(3), f(4), f(5)),
             uv: Vec2::new(f(6), f(7)),
+            second_uv,
             joints,
             weights,
             part: words[9] >> 26,
-            tangent: match format.tangent {
-                true => Vec4::from([0, 1, 2, 3].map(|i| f(tangent + i))),
-                false => Vec4::X,
+            tangent: match (format.tangent, format.has_full_tangent()) {
+                (false, _) => Vec4::X,
+                (true, true) => Vec4::from([0, 1, 2, 3].map(|i| f(tangent + i))),
+                (true, false) => tangent_of(words[tangent]),
             },
             color,
         };
@@ -339,6 +390,7 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
             tangent: if format.tangent { Vec4::new(1.0, 0.0, 0.0, sign) } else { Vec4::X },
             uv: Vec2::from(range.uv_min)
                 + Vec2::from(range.uv_extent) * Vec2::new(unorm(words[0]), unorm(words[0] >> 16)),
+            second_uv,
             joints: [words[1] & ROW, 0, 0, 0, 0, 0, 0, 0],
             weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part: words[1] >> 26 & 31,
@@ -365,13 +417,13 @@ pub fn unpack(words: &[u32], format: VertexFormat, range: &VertexRange) -> Verte
     }
     let [w4, w5, w6, w7] = more_weights;
     let [j4, j5, j6, j7] = more_joints;
-    let tangent =
-        if format.tangent { tangent_of(words[format.words() - 1 - usize::from(format.color)]) } else { Vec4::X };
+    let tangent = if format.tangent { tangent_of(words[format.second_uv_word() - 1]) } else { Vec4::X };
     Vertex {
         position: Vec3::from(range.position_min) + Vec3::from(range.position_extent) * position,
         normal: from_octahedral(Vec2::new(high_snorm16(words[2] << 16), high_snorm16(words[2]))),
         tangent,
         uv: Vec2::from(range.uv_min) + Vec2::from(range.uv_extent) * uv,
+        second_uv,
         joints: [joint(0), joint(1), joint(2), joint(3), j4, j5, j6, j7],
         weights: [1.0 - w1 - w2 - w3 - w4 - w5 - w6 - w7, w1, w2, w3, w4, w5, w6, w7],
         part: words[1] >> 24,

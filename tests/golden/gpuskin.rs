@@ -15,9 +15,10 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                51, 236, 132, 176, 247, 53, 214, 95, 247, 95, 236, 41, 12, 119, 151, 225,
+                79, 222, 98, 200, 158, 226, 208, 184, 223, 143, 169, 51, 189, 163, 168,
+                70,
             ],
-            format_version: 14,
+            format_version: 15,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -217,6 +218,7 @@ pub mod models {
                 format: VertexFormat {
                     packing: Packing::Narrow,
                     tangent: false,
+                    second_uv: false,
                     color: false,
                 },
                 range: VertexRange {
@@ -256,6 +258,7 @@ pub mod models {
                         metallic: 1.0,
                         roughness: 1.0,
                         occlusion_strength: 1.0,
+                        occlusion_second_uv: false,
                         orm_texture: None,
                         normal_scale: 1.0,
                         normal_texture: None,
@@ -292,7 +295,7 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/b03b5358/anim-local-packed.ktx2"),
+                name: Borrowed("pole/63941406/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 1560,
@@ -308,7 +311,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/b03b5358/mesh.bin"),
+                name: Borrowed("pole/63941406/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -321,10 +324,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            70, 184, 200, 45, 3, 230, 111, 5, 65, 42, 90, 155, 120, 195,
-                            139, 103,
+                            224, 160, 15, 88, 132, 216, 17, 128, 194, 57, 181, 65, 56,
+                            112, 153, 162,
                         ],
-                        format_version: 14,
+                        format_version: 15,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -524,6 +527,7 @@ pub mod models {
                             format: VertexFormat {
                                 packing: Packing::Narrow,
                                 tangent: false,
+                                second_uv: false,
                                 color: false,
                             },
                             range: VertexRange {
@@ -563,6 +567,7 @@ pub mod models {
                                     metallic: 1.0,
                                     roughness: 1.0,
                                     occlusion_strength: 1.0,
+                                    occlusion_second_uv: false,
                                     orm_texture: None,
                                     normal_scale: 1.0,
                                     normal_texture: None,
@@ -599,7 +604,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/b03b5358/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/63941406/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2128,
@@ -615,7 +620,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/b03b5358/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/63941406/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

@@ -22,7 +22,7 @@ const TOLERANCE: f32 = 1e-5;
 /// Returns the model with a probe mesh: four vertices per bone, at its origin and the tips of its
 /// axes.
 fn probes(model: &Model) -> Model {
-    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false };
     let range = VertexRange::default();
     let probe = |bone: usize, position: Vec3| {
         let (normal, tangent, uv) = (Vec3::Y, Vec4::X, Vec2::ZERO);
@@ -31,6 +31,7 @@ fn probes(model: &Model) -> Model {
             normal,
             tangent,
             uv,
+            second_uv: uv,
             joints: [bone as u32, 0, 0, 0, 0, 0, 0, 0],
             weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part: 0,

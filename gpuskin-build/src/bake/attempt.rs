@@ -356,7 +356,7 @@ impl From<PackedMesh> for PackedVertices {
 
 impl PackedMesh {
     fn new(geometry: &Geometry, range: VertexRange, packing: Packing) -> Self {
-        let format = VertexFormat { packing, tangent: geometry.tangents, color: geometry.colors };
+        let format = geometry.format(packing);
         let words: Vec<u32> = geometry.vertices.iter().flat_map(|v| vertex::pack(v, format, &range)).collect();
         let unpacked = words.chunks_exact(format.words()).map(|w| vertex::unpack(w, format, &range)).collect();
         Self { format, range, words, unpacked, morph_bytes: geometry.morphs.words.len() * 4 }

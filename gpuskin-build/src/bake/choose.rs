@@ -4,7 +4,7 @@
 mod rates;
 mod refusal;
 
-use gpuskin_rt::internals::{Encoding, Packing, VertexFormat};
+use gpuskin_rt::internals::{Encoding, Packing};
 
 use super::BakeOptions;
 use super::attempt::{Attempt, AttemptSource, ErrorLimits, ExceededLimit, LimitKind};
@@ -186,8 +186,7 @@ impl EncodingChoice<'_> {
             (_, true) => Packing::Full,
             _ => Packing::Narrow,
         };
-        let format = VertexFormat { packing, tangent: geometry.tangents, color: geometry.colors };
-        let vertices = geometry.vertices.len() * format.stride();
+        let vertices = geometry.vertices.len() * geometry.format(packing).stride();
         BakePlan::new(self.source.outline, encoding, rates).map_or(0, |plan| plan.texture_bytes() + vertices as u64)
     }
 

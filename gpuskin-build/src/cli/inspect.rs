@@ -259,9 +259,10 @@ fn model(meta: &Metadata, header: &Header) -> String {
     let mesh = &meta.mesh;
     let _ = writeln!(
         text,
-        "  mesh            {} vertices{}{}, {}-bit indices, {}",
+        "  mesh            {} vertices{}{}{}, {}-bit indices, {}",
         format!("{:?}", mesh.format.packing).to_lowercase(),
         if mesh.format.tangent { " with tangents" } else { "" },
+        if mesh.format.second_uv { " with second texture coordinates" } else { "" },
         if mesh.format.color { " with colours" } else { "" },
         if mesh.wide_indices { 32 } else { 16 },
         count(mesh.parts.len() as u64, "part", "parts"),

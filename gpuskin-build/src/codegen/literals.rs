@@ -94,15 +94,15 @@ structs! {
     MeshPart { material, part, flat, first_index, index_count }
     MeshLod { error, parts }
     IndexRange { first_index, index_count }
-    VertexFormat { packing, tangent, color }
+    VertexFormat { packing, tangent, second_uv, color }
     VertexRange { position_min, position_extent, uv_min, uv_extent }
     Material {
-        name, base_color, base_color_texture, tint_mask, variant_layers, metallic, roughness, occlusion_strength, orm_texture, normal_scale,
-        normal_texture, emissive, emissive_texture, ior, specular, specular_color, specular_texture, clearcoat,
+        name, base_color, base_color_texture, tint_mask, variant_layers, metallic, roughness, occlusion_strength,
+        occlusion_second_uv, orm_texture, normal_scale, normal_texture, emissive, emissive_texture, ior, specular, specular_color, specular_texture, clearcoat,
         clearcoat_roughness, clearcoat_texture, clearcoat_normal_scale, clearcoat_normal_texture, sheen_color,
         sheen_roughness, sheen_texture, double_sided, alpha_cutoff, alpha_blend, unlit
     }
-    MaterialTexture { texture, wrap, nearest }
+    MaterialTexture { texture, wrap, nearest, second_uv }
     ColorTexture { width, height, levels, layers, srgb, formats }
     ByteRange { offset, len }
     Aabb { min, max }

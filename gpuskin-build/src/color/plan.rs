@@ -1,10 +1,14 @@
 //! Textures of a model: one per image and use, shared by all materials.
 
+use std::borrow::Cow;
+
 use gpuskin_rt::internals::{Material, MaterialTexture};
+use image::ImageBuffer;
+use image::imageops::{self, FilterType};
 
 use super::coverage;
 use super::mips::MipFilter;
-use crate::model::{Model, Texture};
+use crate::model::{Image, Model, Texture};
 
 /// A texture to bake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +68,7 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             metallic: m.metallic,
             roughness: m.roughness,
             occlusion_strength: m.occlusion_strength,
+            occlusion_second_uv: m.occlusion_texture.is_some_and(|texture| texture.second_uv),
             orm_texture: None,
             ior: m.ior,
             specular: m.specular,
@@ -134,7 +139,16 @@ fn layers(images: &[usize]) -> (Vec<usize>, Vec<u8>) {
 }
 
 fn sampled(texture: &Texture, place: u32) -> MaterialTexture {
-    MaterialTexture { texture: place, wrap: texture.wrap, nearest: texture.nearest }
+    MaterialTexture { texture: place, wrap: texture.wrap, nearest: texture.nearest, second_uv: texture.second_uv }
+}
+
+/// Returns the texels of an image, interpolated to another size.
+fn in_size(image: &Image, [width, height]: [u32; 2]) -> Cow<'_, [u8]> {
+    let texels = ImageBuffer::<image::Rgba<u8>, _>::from_raw(image.width, image.height, &image.rgba[..]);
+    match texels.filter(|_| [image.width, image.height] != [width, height]) {
+        Some(texels) => imageops::resize(&texels, width, height, FilterType::Triangle).into_raw().into(),
+        None => (&image.rgba[..]).into(),
+    }
 }
 
 impl PlannedTexture {
@@ -143,10 +157,16 @@ impl PlannedTexture {
         &model.images[self.image()].name
     }
 
-    /// Width and height in texels.
+    /// Width and height in texels: the greatest of all images.
     pub(super) fn size(&self, model: &Model) -> [u32; 2] {
-        let image = &model.images[self.image()];
-        [image.width, image.height]
+        let size = |image: usize| [model.images[image].width, model.images[image].height];
+        let images = match self.source {
+            TexelSource::Images { ref layers, .. } => [Some(layers[0]), None],
+            TexelSource::Orm { occlusion: a, metallic_roughness: b }
+            | TexelSource::Coat { strength: a, roughness: b }
+            | TexelSource::ColorAndAlpha { color: a, alpha: b } => [a, b],
+        };
+        images.into_iter().flatten().map(size).fold([1; 2], |[w, h], [width, height]| [w.max(width), h.max(height)])
     }
 
     /// Number of array layers.
@@ -154,7 +174,7 @@ impl PlannedTexture {
         if let TexelSource::Images { layers, .. } = &self.source { layers.len() } else { 1 }
     }
 
-    /// Index of the image that determines the size.
+    /// Index of the image that names the texture.
     fn image(&self) -> usize {
         match self.source {
             TexelSource::Images { ref layers, .. } => layers[0],
@@ -185,12 +205,12 @@ impl PlannedTexture {
             TexelSource::ColorAndAlpha { color, alpha } => [(color, 0..3), (alpha, 3..4)],
             TexelSource::Coat { strength, roughness } => [(strength, 0..1), (roughness, 1..2)],
         };
-        let mut texels = vec![255; model.images[self.image()].rgba.len()];
+        let [width, height] = self.size(model);
+        let mut texels = vec![255; width as usize * height as usize * 4];
         let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {
             let Some(image) = image else { return };
-            // The importer ensures that both images have the same size.
-            let from = model.images[image].rgba.as_chunks::<4>().0;
-            for (to, from) in texels.as_chunks_mut::<4>().0.iter_mut().zip(from) {
+            let from = in_size(&model.images[image], [width, height]);
+            for (to, from) in texels.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
                 to[channels.clone()].copy_from_slice(&from[channels.clone()]);
             }
         };

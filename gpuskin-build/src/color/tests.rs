@@ -29,7 +29,7 @@ fn model(images: Vec<Image>, materials: Vec<Material>) -> Model {
 }
 
 fn of(image: usize) -> Option<Texture> {
-    Some(Texture { image, wrap: [Wrap::Repeat; 2], nearest: false })
+    Some(Texture { image, wrap: [Wrap::Repeat; 2], nearest: false, second_uv: false })
 }
 
 fn wanted(formats: &[ColorFormat]) -> Textures {
@@ -309,6 +309,31 @@ fn textures_with_partial_blocks_stay_uncompressed() {
     assert!(all[0].universal(&[0; 16]).is_some(), "universal files may have partial blocks");
     let text = diagnostics.to_string();
     assert!(!diagnostics.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
+}
+
+/// Channels of images of different sizes: the smaller one is interpolated.
+#[test]
+fn merged_images_may_have_different_sizes() {
+    let image = |side: u32, channel: &dyn Fn(u32) -> u8| {
+        let texel = |i| [channel(i % side); 4];
+        Image { name: "i".into(), width: side, height: side, rgba: (0..side * side).flat_map(texel).collect() }
+    };
+    let images = vec![image(4, &|x| 10 * x as u8), image(2, &|x| 200 * x as u8)];
+    for (occlusion, metallic_roughness) in [(0, 1), (1, 0)] {
+        let material = Material {
+            occlusion_texture: of(occlusion),
+            metallic_roughness_texture: of(metallic_roughness),
+            ..Default::default()
+        };
+        let model = model(images.clone(), vec![material]);
+        let (_, planned) = plan(&model);
+        let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Diagnostics::default());
+        assert_eq!([all[0].info.width, all[0].info.height], [4, 4]);
+        let row = |channel: usize| [0, 1, 2, 3].map(|x| all[0].files[0][0][4 * x + channel]);
+        let (large, small) = ([0, 10, 20, 30], [0, 50, 150, 200]);
+        let expected = if occlusion == 0 { [large, small, small] } else { [small, large, large] };
+        assert_eq!([row(0), row(1), row(2)], expected);
+    }
 }
 
 #[test]

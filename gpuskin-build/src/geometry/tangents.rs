@@ -42,7 +42,7 @@ impl<F: Fn(usize, usize) -> Vec3> Geometry<Libm> for TangentMesh<'_, F> {
 
     fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
         // In MikkTSpace v points up, in glTF down.
-        let uv = self.primitive.uvs[self.primitive.triangles[face][corner] as usize].as_vec2();
+        let uv = self.primitive.tangent_uvs()[self.primitive.triangles[face][corner] as usize].as_vec2();
         [uv.x, 1.0 - uv.y]
     }
 

@@ -20,6 +20,8 @@ fn square(material: usize) -> Primitive {
         normals: Some(vec![DVec3::Z; 4]),
         tangents: None,
         uvs: corners.map(|[x, y]| DVec2::new(x, 1.0 - y)).to_vec(),
+        second_uvs: vec![],
+        second_normal_map: false,
         colors: None,
         influences,
         triangles: vec![[0, 1, 2], [0, 2, 3]],

@@ -79,7 +79,7 @@ impl Looks {
             looks.iter().map(layer).collect::<Result<_, _>>()?
         };
         let first = images[0];
-        let plain = Texture { image: first, wrap: [Wrap::Repeat; 2], nearest: false };
+        let plain = Texture { image: first, wrap: [Wrap::Repeat; 2], nearest: false, second_uv: false };
         material.base_color_texture.get_or_insert(plain).image = first;
         material.variant_images = images;
         material.variant_images.resize(count, first);

@@ -6,12 +6,13 @@ use gltf::json::material::AlphaMode;
 use gltf::json::validation::Checked;
 use gltf::json::{self, Index};
 
+use super::coordinates::{Coordinates, UvSource};
 use super::file::File;
 use super::file_variants::{self, VariantMaterials};
 use super::looks::{Look, Looks};
 use super::report::Report;
 use super::surface::{BaseColor, MaterialTextures};
-use super::textures::{Pixels, TextureReader, UvSource};
+use super::textures::{Pixels, TextureReader};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Material, Texture};
 use crate::suggest::{list, quoted};
@@ -27,7 +28,7 @@ pub(super) struct Materials {
     pub textures: TextureReader,
     slots: BTreeMap<(Option<usize>, VariantMaterials), Option<usize>>,
     pub list: Vec<Material>,
-    uvs: Vec<Option<UvSource>>,
+    uvs: Vec<Coordinates>,
     /// Base colours in the variants, per material of [`Self::list`].
     pub looks: Vec<Looks>,
 }
@@ -60,7 +61,7 @@ impl Materials {
             return *slot;
         }
         let read = self.read(file, material, report).and_then(|(mut own, mut uv)| {
-            let looks = self.looks_of(file, (&mut own, &mut uv), &key, report)?;
+            let looks = self.looks_of(file, (&mut own, &mut uv.first), &key, report)?;
             Ok((own, uv, looks))
         });
         let slot = match read {
@@ -84,8 +85,8 @@ impl Materials {
         self.slots.keys().filter_map(|(material, _)| *material).collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// Returns the source of texture coordinates of a material of [`Self::list`].
-    pub(super) fn uv(&self, slot: usize) -> Option<UvSource> {
+    /// Returns the sources of texture coordinates of a material of [`Self::list`].
+    pub(super) fn coordinates(&self, slot: usize) -> Coordinates {
         self.uvs[slot]
     }
 
@@ -94,9 +95,9 @@ impl Materials {
         file: &File<'_>,
         material: Option<Index<json::Material>>,
         report: &mut Report<'_>,
-    ) -> Result<(Material, Option<UvSource>), Diagnostic> {
+    ) -> Result<(Material, Coordinates), Diagnostic> {
         let mut result = Material::default();
-        let Some(index) = material else { return Ok((result, None)) };
+        let Some(index) = material else { return Ok((result, Coordinates::default())) };
         let source = file.get(&file.document.materials, index, "material")?;
         result.name = source.name.clone().unwrap_or_default();
         let label = label(file, index);
@@ -122,9 +123,10 @@ impl Materials {
             return Err(within(Diagnostic::error(DiagnosticCode::GltfNotFinite, "the alpha cutoff is not finite")));
         }
         let uses = MaterialTextures::of(source);
-        let uv = base.uv.or_else(|| uses.uv());
-        uses.read(&mut self.textures, file, source, &BaseColor { uv, label: &label }, &mut result, report);
-        Ok((result, uv))
+        let first = base.uv.or_else(|| uses.uv());
+        let base = BaseColor { uv: first, label: &label };
+        let second = uses.read(&mut self.textures, file, source, &base, &mut result, report);
+        Ok((result, Coordinates { first, second }))
     }
 
     /// Reads factor and texture of a material's base colour.

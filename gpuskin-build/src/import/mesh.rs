@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use glam::{DVec2, DVec3, DVec4};
+use glam::{DVec3, DVec4};
 use gltf::json::accessor::Type as Shape;
 use gltf::json::mesh::{Mode, Semantic};
 use gltf::json::validation::Checked;
@@ -12,6 +12,7 @@ use gltf::json::{self, Accessor, Index};
 use super::accessor::AllowedComponents;
 use super::attributes::{accessor, same_count, scrub};
 use super::bones::{Bones, Skin};
+use super::coordinates::UvSource;
 use super::document::{self, GltfPrimitive};
 use super::file::{File, Unpacked};
 use super::hierarchy::node_label;
@@ -162,37 +163,13 @@ impl MeshReader<'_, '_> {
 
         let variants = file_variants::materials(file, source, self.file_variants, label, report)?;
         let Some(material) = self.materials.slot(file, source.material, variants, report) else { return Ok(None) };
-        let mut uvs = Vec::new();
-        if let Some(uv) = self.materials.uv(material) {
-            let semantic = Semantic::TexCoords(uv.set);
-            let name = semantic.to_string();
-            match accessor(source, semantic) {
-                Some(accessor) => {
-                    let mut numbers = file
-                        .numbers(accessor, Shape::Vec2, AllowedComponents::Quantized)
-                        .map_err(|e| e.within(&name))?;
-                    same_count(&name, numbers.len() / 2, vertices)?;
-                    if scrub(&mut numbers) > 0 {
-                        let message = format!("{name} has non-finite numbers, which are set to zero");
-                        report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
-                    }
-                    uvs = numbers.as_chunks::<2>().0.iter().map(|at| uv.apply(DVec2::from_array(*at))).collect();
-                    let fits = |uv: &DVec2| uv.abs().max_element() <= f64::from(f32::MAX);
-                    if !uvs.iter().all(fits) {
-                        let message = format!("{name} is beyond the range of f32 after KHR_texture_transform");
-                        return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, message));
-                    }
-                }
-                None => {
-                    let message = format!("the material has a texture, but the primitive has no {name}");
-                    report.warn(
-                        Diagnostic::warning(DiagnosticCode::MeshNoUv, message)
-                            .within(label)
-                            .help("unwrap the mesh, or assign another material"),
-                    );
-                }
-            }
-        }
+        let sources = self.materials.coordinates(material);
+        let mut coordinates = |uv: Option<UvSource>| match uv {
+            Some(uv) => uv.read(file, source, vertices, label, report),
+            None => Ok(Vec::new()),
+        };
+        let (uvs, second_uvs) = (coordinates(sources.first)?, coordinates(sources.second)?);
+        let second_normal_map = self.materials.list[material].has_second_normal_map();
 
         let colors = color::read(file, source, vertices, label, report)?;
 
@@ -234,6 +211,8 @@ impl MeshReader<'_, '_> {
             normals,
             tangents,
             uvs,
+            second_uvs,
+            second_normal_map,
             colors,
             influences: Influences::default(),
             triangles,

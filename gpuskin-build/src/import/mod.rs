@@ -54,6 +54,7 @@ mod broken_rules;
 mod clips;
 mod color;
 mod color_factor;
+mod coordinates;
 mod curve;
 mod document;
 mod draco;

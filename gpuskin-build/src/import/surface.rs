@@ -5,10 +5,11 @@ use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::Info;
 use gltf::json::{self, Index};
 
+use super::coordinates::UvSource;
 use super::file::File;
 use super::report::Report;
 use super::surface_layers::SurfaceLayers;
-use super::textures::{TextureReader, UvSource};
+use super::textures::TextureReader;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::model::{Material, Texture};
 
@@ -123,8 +124,8 @@ impl MaterialTextures {
         all.find_map(|texture| texture.uv.as_ref().ok().copied())
     }
 
-    /// Reads factors and textures. `uv` is the source of the vertices' texture coordinates; `label`
-    /// names the material.
+    /// Reads factors and textures. Returns the source of the second texture coordinates, if a texture has others than
+    /// the base colour.
     pub(super) fn read(
         self,
         textures: &mut TextureReader,
@@ -133,7 +134,7 @@ impl MaterialTextures {
         base: &BaseColor<'_>,
         material: &mut Material,
         report: &mut Report<'_>,
-    ) {
+    ) -> Option<UvSource> {
         let BaseColor { uv, label } = *base;
         let pbr = &source.pbr_metallic_roughness;
         (material.metallic, material.roughness) = (pbr.metallic_factor.0, pbr.roughness_factor.0);
@@ -163,17 +164,23 @@ impl MaterialTextures {
                 .within(Label::file(&file.shown));
             report.warn(diagnostic);
         };
+        let mut second: Option<UvSource> = None;
         let mut read = |texture: Option<TextureUse>| -> Option<Texture> {
             let texture = texture?;
-            let found = texture.uv.and_then(|own| match uv {
-                Some(uv) if uv != own => Err(Diagnostic::error(
-                    DiagnosticCode::MaterialTexture,
-                    "its texture coordinates differ from those of the base colour, and vertices have only one set",
-                )),
-                _ => textures.texture(file, texture.index)?.ok_or_else(|| {
+            let found = texture.uv.and_then(|own| {
+                let second_uv = uv.is_some_and(|uv| uv != own);
+                if second_uv && second.is_some_and(|second| second != own) {
+                    return Err(Diagnostic::error(
+                        DiagnosticCode::MaterialTexture,
+                        "its texture coordinates are the third of the material, and vertices have at most two",
+                    ));
+                }
+                let found = textures.texture(file, texture.index)?.ok_or_else(|| {
                     let message = format!("texture {} has no image", texture.index);
                     Diagnostic::error(DiagnosticCode::MaterialTexture, message)
-                }),
+                })?;
+                second = second.or(second_uv.then_some(own));
+                Ok(Texture { second_uv, ..found })
             });
             found.map_err(|diagnostic| warn(texture.what, diagnostic)).ok()
         };
@@ -189,42 +196,22 @@ impl MaterialTextures {
         material.normal_map |= material.clearcoat > 0.0 && material.clearcoat_normal_texture.is_some();
         material.sheen_color_texture = read(self.sheen_color);
         material.sheen_roughness_texture = read(self.sheen_roughness);
-        let size = |texture: Option<Texture>| {
-            let image = &textures.images[texture?.image];
-            Some([image.width, image.height])
+        // Textures that share the channels of one, and normal maps with the same tangents.
+        let mut differs = |texture: &mut Option<Texture>, other: Option<Texture>, what: &str, name: &str| {
+            let differ = matches!((*texture, other), (Some(a), Some(b)) if a.second_uv != b.second_uv);
+            if texture.take_if(|_| differ).is_some() {
+                let message = format!(
+                    "its texture coordinates differ from those of the {name} texture, with which it is combined"
+                );
+                warn(what, Diagnostic::error(DiagnosticCode::MaterialTexture, message));
+            }
         };
-        // Textures that share the channels of one: both have its size.
-        let mismatch = |texture: Option<Texture>, other: Option<Texture>, name: &str| {
-            let ([width, height], [other_width, other_height]) = (size(texture)?, size(other)?);
-            let message = format!(
-                "it has {width} x {height} texels, but the {name} texture, with which it is combined, has {other_width} x \
-                 {other_height}"
-            );
-            let differ = [width, height] != [other_width, other_height];
-            differ.then(|| Diagnostic::error(DiagnosticCode::MaterialTexture, message))
-        };
-        let of_occlusion =
-            mismatch(material.occlusion_texture, material.metallic_roughness_texture, "metallic-roughness");
-        let of_specular = mismatch(material.specular_texture, material.specular_color_texture, "specular colour");
-        if let Some(diagnostic) = of_occlusion {
-            warn("occlusion", diagnostic);
-            material.occlusion_texture = None;
-        }
-        let of_coat =
-            mismatch(material.clearcoat_texture, material.clearcoat_roughness_texture, "clear coat's roughness");
-        if let Some(diagnostic) = of_coat {
-            warn("clear coat", diagnostic);
-            material.clearcoat_texture = None;
-        }
-        let of_sheen = mismatch(material.sheen_roughness_texture, material.sheen_color_texture, "sheen colour");
-        if let Some(diagnostic) = of_sheen {
-            warn("sheen roughness", diagnostic);
-            material.sheen_roughness_texture = None;
-        }
-        if let Some(diagnostic) = of_specular {
-            warn("specular", diagnostic);
-            material.specular_texture = None;
-        }
+        differs(&mut material.specular_texture, material.specular_color_texture, "specular", "specular colour");
+        let roughness = material.clearcoat_roughness_texture;
+        differs(&mut material.clearcoat_texture, roughness, "clear coat", "clear coat's roughness");
+        differs(&mut material.clearcoat_normal_texture, material.normal_texture, "clear coat's normal", "normal");
+        differs(&mut material.sheen_roughness_texture, material.sheen_color_texture, "sheen roughness", "sheen colour");
+        second.filter(|_| material.has_second_uv())
     }
 }
 

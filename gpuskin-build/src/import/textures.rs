@@ -1,9 +1,7 @@
-//! Textures of materials: images, samplers and texture coordinates.
+//! Textures of materials: images and samplers.
 
 use std::collections::BTreeMap;
 
-use glam::{DMat2, DVec2};
-use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::texture::{MagFilter, WrappingMode};
 use gltf::json::validation::Checked;
 use gltf::json::{self, Index};
@@ -27,42 +25,6 @@ pub enum Pixels {
     Decode,
     /// Images are read and their size is checked; [`Image::rgba`] stays empty.
     SizeOnly,
-}
-
-/// Source of texture coordinates: an attribute and a transform.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) struct UvSource {
-    /// The `n` of `TEXCOORD_n`.
-    pub set: u32,
-    matrix: DMat2,
-    offset: DVec2,
-}
-
-impl UvSource {
-    pub(super) fn new(set: u32, transform: Option<&TextureTransform>) -> Result<Self, Diagnostic> {
-        let mut source = Self { set, matrix: DMat2::IDENTITY, offset: DVec2::ZERO };
-        if let Some(transform) = transform {
-            source.set = transform.tex_coord.unwrap_or(set);
-            source.offset = DVec2::from_array(transform.offset.0.map(f64::from));
-            let angle = f64::from(transform.rotation.0);
-            let (sin, cos) = (libm::sin(angle), libm::cos(angle));
-            let scale = DVec2::from_array(transform.scale.0.map(f64::from));
-            // Counter-clockwise on the image, in coordinates whose v axis points down. All viewers do this;
-            // the listing in the text of the extension does not (KhronosGroup/glTF#1563).
-            //     | cos  sin |   | u scale_u |
-            //     |-sin  cos | * | v scale_v |
-            source.matrix = DMat2::from_cols(DVec2::new(cos, -sin), DVec2::new(sin, cos)) * DMat2::from_diagonal(scale);
-            if !source.matrix.is_finite() || !source.offset.is_finite() {
-                return Err(Diagnostic::error(DiagnosticCode::GltfNotFinite, "KHR_texture_transform is not finite"));
-            }
-        }
-        Ok(source)
-    }
-
-    /// Transforms the texture coordinates of a vertex.
-    pub(super) fn apply(&self, uv: DVec2) -> DVec2 {
-        self.matrix * uv + self.offset
-    }
 }
 
 /// Reads textures and their images, each image once.
@@ -94,7 +56,12 @@ impl TextureReader {
             }
             let kinds: Vec<&str> = texture.extensions.keys().map(String::as_str).collect();
             self.in_extensions.insert(index.value(), kinds.join(", "));
-            return Ok(Some(Texture { image: self.placeholder(), wrap: [Wrap::Repeat; 2], nearest: false }));
+            return Ok(Some(Texture {
+                image: self.placeholder(),
+                wrap: [Wrap::Repeat; 2],
+                nearest: false,
+                second_uv: false,
+            }));
         };
         let sampler = match texture.sampler {
             Some(sampler) => Some(file.get(&document.samplers, sampler, "texture sampler")?),
@@ -109,6 +76,7 @@ impl TextureReader {
             image: self.image(file, image)?,
             wrap: [wrap(sampler.map(|s| s.wrap_s)), wrap(sampler.map(|s| s.wrap_t))],
             nearest: sampler.and_then(|s| s.mag_filter).is_some_and(|m| m == Checked::Valid(MagFilter::Nearest)),
+            second_uv: false,
         }))
     }
 

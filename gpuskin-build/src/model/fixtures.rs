@@ -28,6 +28,8 @@ pub(crate) fn cube(normals: bool, of: impl Fn(DVec3) -> Vec<(u16, f64)>) -> Prim
         index: 0,
         skin: None,
         uvs: positions.iter().map(|p| DVec2::new(p.x, p.y)).collect(),
+        second_uvs: Vec::new(),
+        second_normal_map: false,
         normals: normals.then_some(all_normals),
         tangents: None,
         colors: None,

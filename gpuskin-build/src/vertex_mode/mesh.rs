@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use glam::{DVec3, DVec4, Vec2, Vec3, Vec4};
+use glam::{DVec3, DVec4, Vec3, Vec4};
 use gpuskin_rt::internals::encoding::vat::VertexSample;
 use gpuskin_rt::internals::vertex::{Vertex, color_word};
 
 use super::evaluate::{PosedModel, transform_direction, transform_normal};
-use crate::geometry::{CornerAttributes, Dropped, Geometry, Groups, color};
+use crate::geometry::{CornerAttributes, Dropped, Geometry, Groups, color, coordinates};
 use crate::model::{Model, Primitive};
 
 /// Mesh of a model in vertex mode.
@@ -68,6 +68,7 @@ impl VertexMesh {
         let RowWeld { rows, vertices, .. } = weld;
         let mut geometry =
             Geometry::arrange((vertices, Vec::new()), groups, baked_of_source, tangents, Dropped::default());
+        geometry.second_uv = model.has_second_uv();
         let mut new_of_old = vec![u32::MAX; rows.len()];
         let mut ordered = Vec::with_capacity(rows.len());
         for vertex in &mut geometry.vertices {
@@ -129,7 +130,7 @@ struct RowWeld {
     rows: Vec<VertexRow>,
     vertices: Vec<Vertex>,
     row_of: HashMap<[u8; 32], u32>,
-    vertex_of: HashMap<(u32, [u32; 4]), u32>,
+    vertex_of: HashMap<(u32, [u32; 6]), u32>,
 }
 
 impl RowWeld {
@@ -164,16 +165,17 @@ impl RowWeld {
             self.rows.push(row);
             self.rows.len() as u32 - 1
         });
-        let uv = primitive.uvs.get(v).map_or(Vec2::ZERO, |uv| uv.as_vec2());
+        let [uv, second_uv] = [&primitive.uvs, &primitive.second_uvs].map(|uvs| coordinates(uvs, v));
         let color = color(primitive, v);
         let part = primitive.part.map_or(0, |part| u32::from(part) + 1);
-        let bits = [uv.x.to_bits(), uv.y.to_bits(), u32::from(sign < 0.0) | part << 1, color_word(color)];
+        let [u, v, second_u, second_v] = [uv.x, uv.y, second_uv.x, second_uv.y].map(f32::to_bits);
+        let bits = [u, v, second_u, second_v, u32::from(sign < 0.0) | part << 1, color_word(color)];
         *self.vertex_of.entry((row, bits)).or_insert_with(|| {
             let tangent = Vec4::new(1.0, 0.0, 0.0, if sign < 0.0 { -1.0 } else { 1.0 });
             let weights = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
             let (position, normal) = (Vec3::ZERO, Vec3::ZERO);
             let joints = [row, 0, 0, 0, 0, 0, 0, 0];
-            self.vertices.push(Vertex { position, normal, tangent, uv, joints, weights, part, color });
+            self.vertices.push(Vertex { position, normal, tangent, uv, second_uv, joints, weights, part, color });
             self.vertices.len() as u32 - 1
         })
     }

@@ -6,6 +6,7 @@ mod common;
 
 mod channels;
 mod choices;
+mod coordinates;
 mod diagnostics;
 mod file_variants;
 mod give_way;

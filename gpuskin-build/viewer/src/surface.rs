@@ -258,5 +258,5 @@ fn white(gpu: &Gpu) -> SampledTexture {
     let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(4), rows_per_image: None };
     gpu.queue.write_texture(texture.as_image_copy(), &[255; 4], layout, size);
     let sampler = gpu.device.create_sampler(&Default::default());
-    SampledTexture { view: texture.create_view(&Default::default()), sampler }
+    SampledTexture { view: texture.create_view(&Default::default()), sampler, second_uv: false }
 }

@@ -67,6 +67,10 @@ pub(super) fn metadata(meta: &Metadata) -> Checked {
             meta.materials.iter().flat_map(crate::Material::textures).all(of_material),
             "a material refers to a texture that does not exist",
         ),
+        (
+            meta.materials.iter().all(|m| m.has_coordinates(meta.mesh.format.second_uv)),
+            "a texture has second texture coordinates, which vertices have not",
+        ),
         (meta.materials.iter().all(|m| m.layers_are_sound(layers_of)), "layers of a texture do not match the variants"),
         (
             meta.variants.len() <= MAX_VARIANTS

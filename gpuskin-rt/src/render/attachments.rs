@@ -131,6 +131,7 @@ pub(super) fn mesh(prop: &Model, bone: u32, part: u32, bound: &Affine3) -> Resul
             normal: bound.normal(shown.normal).normalize_or_zero(),
             tangent: tangent.extend(shown.tangent.w),
             uv: shown.uv,
+            second_uv: shown.second_uv,
             joints: [bone, 0, 0, 0, 0, 0, 0, 0],
             weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part,

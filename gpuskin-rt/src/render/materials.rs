@@ -40,7 +40,7 @@ impl Materials {
         let mut sampled = |texture: Option<&MaterialTexture>| -> Result<SampledTexture, Error> {
             let Some(texture) = texture else { return Ok(white.clone()) };
             let view = textures.get(gpu, model, texture.texture)?;
-            Ok(SampledTexture { view, sampler: samplers.get(gpu.device, texture) })
+            Ok(SampledTexture { view, sampler: samplers.get(gpu.device, texture), second_uv: texture.second_uv })
         };
         let mut all = |material: &Material| -> Result<SampledSet, Error> {
             let set = surface::textures(material, full);

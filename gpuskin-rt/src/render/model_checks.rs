@@ -49,6 +49,10 @@ pub(super) fn consistent(meta: &Metadata) -> Result<(), &'static str> {
             !meta.materials.iter().all(|m| m.layers_are_sound(layers)),
             "the layers of a texture do not match the variants of the model",
         ),
+        (
+            !meta.materials.iter().all(|m| m.has_coordinates(mesh.format.second_uv)),
+            "a texture has second texture coordinates, which vertices have not",
+        ),
         (mesh.levels.len() >= MAX_LODS, "the mesh has more levels of detail than the runtime supports"),
         (
             !mesh.levels.iter().all(|l| l.parts.len() == mesh.parts.len()),

@@ -10,7 +10,7 @@ use super::shadow_map::SHADOW_FORMAT;
 use super::surface::{LightResponse, Surface};
 use crate::MeshPart;
 use crate::shader::material::{LightingCode, SurfaceCode, TextureSet};
-use crate::shader::{self, InstanceSource, Variant};
+use crate::shader::{self, DiffuseCode, InstanceSource, Variant};
 
 /// Colour and depth pipelines of one shader variant and surface.
 #[derive(Debug)]
@@ -197,13 +197,12 @@ impl Recipe {
     fn module(&self) -> &wgpu::ShaderModule {
         self.module.get_or_init(|| {
             let Self { variant, instances, surface, .. } = *self;
-            let has = |feature| surface.textures.has(feature);
             let text = match self.descriptor.shading.features() {
                 Some(features) => {
                     let own = features.own_functions();
                     shader::material::material(variant, instances, surface.code(), features.code(), own)
                 }
-                None => shader::drawn(variant, instances, has(TextureSet::LAYERS), has(TextureSet::TINT_MASK)),
+                None => shader::drawn(variant, instances, surface.diffuse_code()),
             };
             let text = if surface.blended { shader::blended(text) } else { text };
             self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -263,9 +262,8 @@ impl Recipe {
     }
 }
 
-/// Selects a shader module: vertices, the metallic-roughness material; whether base colours have layers, whether they
-/// have a tint mask, whether surfaces are blended.
-type ShaderKey = (Variant, InstanceSource, Option<(SurfaceCode, LightingCode)>, [bool; 3]);
+/// Selects a shader module: vertices, the material in both models, whether surfaces are blended.
+type ShaderKey = (Variant, InstanceSource, Option<(SurfaceCode, LightingCode)>, DiffuseCode, bool);
 
 /// Pipelines of a renderer, by shader variant and surface.
 #[derive(Debug)]
@@ -314,7 +312,6 @@ impl PipelineCache {
         surface: Surface,
     ) -> Arc<Pipelines> {
         let layers = surface.textures.has(TextureSet::LAYERS);
-        let tint_mask = surface.textures.has(TextureSet::TINT_MASK);
         // Other surfaces do not read variants, and share the pipelines of models without any.
         let variant = Variant { model_variants: variant.model_variants && layers, ..variant };
         if let Some(pipelines) = self.pipelines.get(&(variant, instances, surface)) {
@@ -323,7 +320,7 @@ impl PipelineCache {
         let code = self.descriptor.shading.features().map(|features| (surface.code(), features.code()));
         let blended = surface.blended;
         self.blends |= blended;
-        let module = self.shaders.entry((variant, instances, code, [layers, tint_mask, blended])).or_default();
+        let module = self.shaders.entry((variant, instances, code, surface.diffuse_code(), blended)).or_default();
         let layout = self
             .layouts
             .entry((variant, instances, surface.textures))

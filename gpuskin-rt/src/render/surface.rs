@@ -1,7 +1,8 @@
 //! Surfaces: properties of a mesh part that select its pipelines.
 
+use crate::shader::DiffuseCode;
 use crate::shader::material::{SurfaceCode, TextureSet};
-use crate::{Material, MeshPart};
+use crate::{Material, MaterialTexture, MeshPart};
 
 /// Properties of a mesh part and its material that select a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +45,13 @@ impl Surface {
         Self { double_sided, masked, blended, flat, response, specular, clearcoat, sheen, textures }
     }
 
+    /// Properties that select the code of the diffuse material.
+    pub(super) fn diffuse_code(self) -> DiffuseCode {
+        let has = |feature| self.textures.has(feature);
+        let second_emissive = self.textures.is_second(TextureSet::EMISSIVE);
+        DiffuseCode { layers: has(TextureSet::LAYERS), tint_mask: has(TextureSet::TINT_MASK), second_emissive }
+    }
+
     /// Properties that select the code of the metallic-roughness material.
     pub(super) fn code(self) -> SurfaceCode {
         let Self { masked, flat, response, specular, clearcoat, sheen, textures, .. } = self;
@@ -58,18 +66,29 @@ pub(crate) fn textures(material: &Material, full: bool) -> TextureSet {
     let set = TextureSet::default()
         .with(TextureSet::LAYERS, material.has_layers())
         .with(TextureSet::TINT_MASK, material.has_tint_mask());
+    let second = |texture: &Option<MaterialTexture>| texture.is_some_and(|texture| texture.second_uv);
+    let emissive = material.emits() && second(&material.emissive_texture);
     if !full {
-        return set.with(TextureSet::BASE_COLOR, true).with(TextureSet::EMISSIVE, material.emits());
+        let set = set.with(TextureSet::BASE_COLOR, true).with(TextureSet::EMISSIVE, material.emits());
+        return set.with_second(TextureSet::EMISSIVE, emissive);
     }
     let set = set.with(TextureSet::BASE_COLOR, material.base_color_texture.is_some());
     if material.unlit {
         return set;
     }
-    set.with(TextureSet::EMISSIVE, material.emits() && material.emissive_texture.is_some())
-        .with(TextureSet::ORM, material.orm_texture.is_some())
-        .with(TextureSet::NORMAL, material.normal_texture.is_some())
-        .with(TextureSet::SPECULAR, material.specular_texture.is_some())
-        .with(TextureSet::CLEARCOAT, material.has_clearcoat() && material.clearcoat_texture.is_some())
-        .with(TextureSet::CLEARCOAT_NORMAL, material.has_clearcoat() && material.clearcoat_normal_texture.is_some())
-        .with(TextureSet::SHEEN, material.has_sheen() && material.sheen_texture.is_some())
+    let (coat, sheen) = (material.has_clearcoat(), material.has_sheen());
+    let used = [
+        (TextureSet::EMISSIVE, &material.emissive_texture, material.emits()),
+        (TextureSet::ORM, &material.orm_texture, true),
+        (TextureSet::NORMAL, &material.normal_texture, true),
+        (TextureSet::SPECULAR, &material.specular_texture, true),
+        (TextureSet::CLEARCOAT, &material.clearcoat_texture, coat),
+        (TextureSet::CLEARCOAT_NORMAL, &material.clearcoat_normal_texture, coat),
+        (TextureSet::SHEEN, &material.sheen_texture, sheen),
+    ];
+    let set = used
+        .into_iter()
+        .filter(|(.., used)| *used)
+        .fold(set, |set, (name, texture, _)| set.with(name, texture.is_some()).with_second(name, second(texture)));
+    set.with_second(TextureSet::OCCLUSION, material.orm_texture.is_some() && material.occlusion_second_uv)
 }

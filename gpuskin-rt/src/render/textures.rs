@@ -21,12 +21,16 @@ pub struct SampledTexture {
     pub view: wgpu::TextureView,
     /// Sampler with the wrapping and filtering of the material.
     pub sampler: wgpu::Sampler,
+    /// Whether the texture has the second texture coordinates of the vertices, `gpuskin_second_uv`; of
+    /// [`MaterialTextures::orm`], roughness and metallic.
+    pub second_uv: bool,
 }
 
 /// Textures of a material on the device; see
 /// [`CrowdRenderer::material_textures`](super::CrowdRenderer::material_textures).
 ///
-/// All of them use the texture coordinates of the vertices.
+/// Their texture coordinates are those of [`SampledTexture::second_uv`]. Occlusion, in `orm`, has those of
+/// [`Material::occlusion_second_uv`].
 #[derive(Clone, Debug)]
 pub struct MaterialTextures {
     /// Base colour: [`Material::base_color_texture`]; `None` if the material has none. Of a material whose base colour differs
@@ -111,7 +115,8 @@ impl Textures {
                 true => self.get(gpu, model, texture.texture)?,
                 false => self.first_layer(gpu, model, texture.texture)?,
             };
-            Ok(Some(SampledTexture { view, sampler: samplers.get(gpu.device, texture) }))
+            let (sampler, second_uv) = (samplers.get(gpu.device, texture), texture.second_uv);
+            Ok(Some(SampledTexture { view, sampler, second_uv }))
         };
         Ok(MaterialTextures {
             base_color: sampled(&material.base_color_texture)?,
@@ -209,10 +214,11 @@ fn upload(
 pub(crate) fn white(device: &wgpu::Device, queue: &wgpu::Queue, samplers: &mut Samplers) -> SampledTexture {
     let formats = [ColorFormat::Rgba8][..].to_vec().into();
     let info = ColorTexture { width: 1, height: 1, levels: 1, layers: 1, srgb: true, formats };
-    let sampled = MaterialTexture { texture: 0, wrap: [Wrap::Repeat; 2], nearest: true };
+    let sampled = MaterialTexture { texture: 0, wrap: [Wrap::Repeat; 2], nearest: true, second_uv: false };
     SampledTexture {
         view: create(device, queue, &info, ColorFormat::Rgba8, &[&[255; 4]]),
         sampler: samplers.get(device, &sampled),
+        second_uv: false,
     }
 }
 

@@ -170,8 +170,28 @@ pub(super) fn color_word(vertex: VertexFormat) -> String {
     if !vertex.color {
         return String::new();
     }
-    let last = vertex.words() - 1;
-    let (attribute, component) = (last / 4, ["x", "y", "z", "w"][last % 4]);
-    let words = if attribute == 0 { "input.words_0".to_owned() } else { format!("gpuskin_words_{attribute}(input)") };
-    format!("\nfn gpuskin_color_word(input: GpuskinInput) -> u32 {{\n    return {words}.{component};\n}}\n")
+    let last = word(vertex.words() - 1);
+    format!("\nfn gpuskin_color_word(input: GpuskinInput) -> u32 {{\n    return {last};\n}}\n")
+}
+
+/// Returns a function that reads the second texture coordinates of the vertex; empty without them.
+pub(super) fn second_uv(vertex: VertexFormat) -> String {
+    if !vertex.second_uv {
+        return String::new();
+    }
+    let first = vertex.second_uv_word();
+    let [u, v] = [first, first + 1].map(word);
+    format!(
+        "\n// Second texture coordinates.\nfn gpuskin_second_uv(input: GpuskinInput) -> vec2<f32> {{\n    \
+         return bitcast<vec2<f32>>(vec2<u32>({u}, {v}));\n}}\n"
+    )
+}
+
+/// Returns the expression of a word of the vertex.
+fn word(index: usize) -> String {
+    let (attribute, component) = (index / 4, ["x", "y", "z", "w"][index % 4]);
+    match attribute {
+        0 => format!("input.words_0.{component}"),
+        _ => format!("gpuskin_words_{attribute}(input).{component}"),
+    }
 }

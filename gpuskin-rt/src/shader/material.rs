@@ -9,9 +9,12 @@ use super::{
 use crate::light_grid::has_light_grid;
 use crate::lighting::ToneMapping;
 
-/// Textures of a material that its shader samples.
+/// Distance from the bit of a texture to that of its second texture coordinates.
+const SECOND: u32 = 16;
+
+/// Textures of a material that its shader samples, and their texture coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct TextureSet(u16);
+pub(crate) struct TextureSet(u32);
 
 impl TextureSet {
     pub(crate) const BASE_COLOR: Self = Self(1);
@@ -26,6 +29,8 @@ impl TextureSet {
     pub(crate) const LAYERS: Self = Self(256);
     /// Not a texture: the alpha of the base colour is a tint mask.
     pub(crate) const TINT_MASK: Self = Self(512);
+    /// Not a texture: the red channel of [`Self::ORM`], which has texture coordinates of its own.
+    pub(crate) const OCCLUSION: Self = Self(1024);
     /// All textures, in the order of their bindings.
     pub(crate) const ALL: [Self; 8] = [
         Self::BASE_COLOR,
@@ -47,9 +52,24 @@ impl TextureSet {
         if used { Self(self.0 | texture.0) } else { self }
     }
 
+    /// Returns whether a texture has the second texture coordinates of the vertices.
+    pub(crate) fn is_second(self, texture: Self) -> bool {
+        self.0 & texture.0 << SECOND != 0
+    }
+
+    /// Returns the set with a texture that has the second texture coordinates of the vertices, if it does.
+    pub(crate) fn with_second(self, texture: Self, second: bool) -> Self {
+        if second { Self(self.0 | texture.0 << SECOND) } else { self }
+    }
+
+    /// Whether some texture has the second texture coordinates.
+    fn any_second(self) -> bool {
+        self.0 >> SECOND != 0
+    }
+
     #[cfg(test)]
     pub(super) fn from_bits(bits: u32) -> Self {
-        Self(bits as u16)
+        Self(bits)
     }
 
     /// Binding of the view of a single texture; the next one is its sampler.
@@ -189,6 +209,10 @@ pub(crate) fn material(
     };
     let [normals, clearcoat] = [normals, include_str!("../../shaders/clearcoat.wgsl")]
         .map(|module| with_lines(module, "coat normals", coat_normals));
+    // Texture coordinates that the tangents belong to.
+    let second_uv = surface.textures.any_second() && variant.vertex.second_uv && !surface.unlit;
+    let map = if surface.textures.has(TextureSet::NORMAL) { TextureSet::NORMAL } else { TextureSet::CLEARCOAT_NORMAL };
+    let normals = with_lines(&normals, "second normals", second_uv && surface.textures.is_second(map));
     let directions = !surface.unlit && !surface.flat;
     let [reflection, reflected_light, lit] = [
         include_str!("../../shaders/metallic_roughness.wgsl"),
@@ -196,6 +220,7 @@ pub(crate) fn material(
         include_str!("../../shaders/material_lit.wgsl"),
     ]
     .map(|module| with_lines(module, "sheen", surface.sheen));
+    let lit = with_lines(&lit, "second uv", second_uv);
     let mut shade: Vec<&str> = match surface.unlit {
         true => vec![include_str!("../../shaders/material_unlit.wgsl")],
         false => vec![
@@ -242,7 +267,8 @@ pub(crate) fn material(
     let layers = surface.textures.has(TextureSet::LAYERS);
     let mut all = drawn_text(variant, instances, layers) + "\n" + &lighting(code, 0);
     let colors = variant.vertex.color;
-    let varyings = PassedOn { colors, normal: directions, tangent: directions && mapped && variant.vertex.tangent };
+    let tangent = directions && mapped && variant.vertex.tangent;
+    let varyings = PassedOn { colors, normal: directions, tangent, second_uv };
     all.push_str(&interface(surface, instances, varyings));
     let constants = constants(surface);
     let base_color = match surface.textures.has(TextureSet::BASE_COLOR) {
@@ -292,11 +318,12 @@ struct PassedOn {
     colors: bool,
     normal: bool,
     tangent: bool,
+    second_uv: bool,
 }
 
 /// Returns what depends on the surface: interpolated values, texture bindings and functions that read them.
 fn interface(surface: SurfaceCode, instances: InstanceSource, passed_on: PassedOn) -> String {
-    let PassedOn { colors, normal, tangent } = passed_on;
+    let PassedOn { colors, normal, tangent, second_uv } = passed_on;
     let mut text = String::from(
         "\nstruct Varyings {\n    @invariant @builtin(position) position: vec4<f32>,\n    \
          @location(0) uv: vec2<f32>,\n    // From the camera to the surface, world space.\n    @location(2) from_eye: vec3<f32>,\n",
@@ -310,30 +337,33 @@ fn interface(surface: SurfaceCode, instances: InstanceSource, passed_on: PassedO
     if tangent {
         text.push_str("    // Sign of the bitangent in w.\n    @location(4) tangent: vec4<f32>,\n");
     }
-    let set_variant = match surface.textures.has(TextureSet::LAYERS) {
-        true => {
-            text.push_str("    @location(5) @interpolate(flat) variant: u32,\n");
-            "    (*varyings).variant = gpuskin_variant_of(input);\n"
-        }
-        false => "",
-    };
+    let mut set = String::new();
+    if surface.textures.has(TextureSet::LAYERS) {
+        text.push_str("    @location(5) @interpolate(flat) variant: u32,\n");
+        set.push_str("    (*varyings).variant = gpuskin_variant_of(input);\n");
+    }
+    if second_uv {
+        text.push_str("    @location(8) second_uv: vec2<f32>,\n");
+        set.push_str("    (*varyings).second_uv = gpuskin_second_uv(input);\n");
+    }
     if passes_tint(colors, surface.textures.has(TextureSet::TINT_MASK)) {
         text.push_str(
             "    // RGBA, 8 bits each; for gpuskin_unorm4x8.\n    @location(7) @interpolate(flat) tint: u32,\n",
         );
     }
     text.push_str("}\n");
-    let _ = writeln!(
-        text,
-        "\nfn set_variant(varyings: ptr<function, Varyings>, input: GpuskinInput) {{\n{set_variant}}}\n"
-    );
+    let _ = writeln!(text, "\nfn set_variant(varyings: ptr<function, Varyings>, input: GpuskinInput) {{\n{set}}}\n");
     let names = ["emissive", "orm", "normal", "specular", "clearcoat", "sheen", "clearcoat_normal"];
     // The module of the base colour has the binding of its texture.
     let others = TextureSet::ALL.into_iter().filter(|texture| *texture != TextureSet::BASE_COLOR);
     for (texture, name) in others.zip(names).filter(|(t, _)| surface.textures.has(*t)) {
         text.push_str(&binding_table::texture(name, texture.binding(), false, instances));
     }
-    let sampled = |name: &str| format!("{name}_sampled(uv)");
+    if second_uv {
+        text.push_str("\n// Second texture coordinates of the fragment.\nvar<private> second_uv: vec2<f32>;\n");
+    }
+    let uv_of = |texture| if second_uv && surface.textures.is_second(texture) { "second_uv" } else { "uv" };
+    let sampled = |name: &str, texture| format!("{name}_sampled({})", uv_of(texture));
     let texel = |text: &mut String, name: &str, ty: &str, value: String| {
         let _ = write!(text, "\nfn {name}_texel(uv: vec2<f32>) -> {ty} {{\n    return {value};\n}}\n");
     };
@@ -344,37 +374,54 @@ fn interface(surface: SurfaceCode, instances: InstanceSource, passed_on: PassedO
     let emissive = match (surface.emits, has(TextureSet::EMISSIVE)) {
         (false, _) => "vec3<f32>(0.0)".into(),
         (true, false) => "vec3<f32>(1.0)".into(),
-        (true, true) => sampled("emissive") + ".rgb",
+        (true, true) => sampled("emissive", TextureSet::EMISSIVE) + ".rgb",
     };
     texel(&mut text, "emissive", "vec3<f32>", emissive);
     // Occlusion, roughness, metallic.
-    let orm = if has(TextureSet::ORM) { sampled("orm") + ".rgb" } else { "vec3<f32>(1.0)".into() };
+    let orm = match (has(TextureSet::ORM), uv_of(TextureSet::OCCLUSION) == uv_of(TextureSet::ORM)) {
+        (false, _) => "vec3<f32>(1.0)".into(),
+        (true, true) => sampled("orm", TextureSet::ORM) + ".rgb",
+        (true, false) => {
+            let [occlusion, others] = [TextureSet::OCCLUSION, TextureSet::ORM].map(|texture| sampled("orm", texture));
+            format!("vec3<f32>({occlusion}.r, {others}.gb)")
+        }
+    };
     texel(&mut text, "orm", "vec3<f32>", orm);
     if surface.specular {
         // Colour, and strength in alpha.
-        let specular = if has(TextureSet::SPECULAR) { sampled("specular") } else { "vec4<f32>(1.0)".into() };
+        let specular = match has(TextureSet::SPECULAR) {
+            true => sampled("specular", TextureSet::SPECULAR),
+            false => "vec4<f32>(1.0)".into(),
+        };
         texel(&mut text, "specular", "vec4<f32>", specular);
     }
     if surface.clearcoat {
         // Strength and roughness.
-        let clearcoat = if has(TextureSet::CLEARCOAT) { sampled("clearcoat") + ".rg" } else { "vec2<f32>(1.0)".into() };
+        let clearcoat = match has(TextureSet::CLEARCOAT) {
+            true => sampled("clearcoat", TextureSet::CLEARCOAT) + ".rg",
+            false => "vec2<f32>(1.0)".into(),
+        };
         texel(&mut text, "clearcoat", "vec2<f32>", clearcoat);
     }
     if surface.sheen {
         // Colour, and roughness in alpha.
-        let sheen = if has(TextureSet::SHEEN) { sampled("sheen") } else { "vec4<f32>(1.0)".into() };
+        let sheen = match has(TextureSet::SHEEN) {
+            true => sampled("sheen", TextureSet::SHEEN),
+            false => "vec4<f32>(1.0)".into(),
+        };
         texel(&mut text, "sheen", "vec4<f32>", sheen);
     }
-    let normals = |name: &str, scale: &str| {
-        format!("({}.xyz * 2.0 - 1.0) * vec3<f32>(vec2<f32>(material.{scale}), 1.0)", sampled(name))
+    let normals = |name: &str, texture, scale: &str| {
+        format!("({}.xyz * 2.0 - 1.0) * vec3<f32>(vec2<f32>(material.{scale}), 1.0)", sampled(name, texture))
     };
     if has(TextureSet::NORMAL) {
-        texel(&mut text, "normal", "vec3<f32>", normals("normal", "normal_scale"));
+        texel(&mut text, "normal", "vec3<f32>", normals("normal", TextureSet::NORMAL, "normal_scale"));
     } else if surface.has_coat_normals() {
         texel(&mut text, "normal", "vec3<f32>", "vec3<f32>(0.0, 0.0, 1.0)".into());
     }
     if surface.has_coat_normals() {
-        texel(&mut text, "clearcoat_normal", "vec3<f32>", normals("clearcoat_normal", "clearcoat_normal_scale"));
+        let normals = normals("clearcoat_normal", TextureSet::CLEARCOAT_NORMAL, "clearcoat_normal_scale");
+        texel(&mut text, "clearcoat_normal", "vec3<f32>", normals);
     }
     text
 }

@@ -96,6 +96,8 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     let frames: &[&str] = if textured { &frames(variant) } else { &[] };
     let mixed = textured.then_some(include_str!("../../shaders/bone.wgsl"));
     let VertexFormat { packing, tangent, .. } = variant.vertex;
+    let octahedral = !packing.is_full() || (tangent && !variant.vertex.has_full_tangent());
+    let octahedral = octahedral.then_some(include_str!("../../shaders/octahedral.wgsl"));
     let unpack = match packing {
         Packing::Full | Packing::Full8 => include_str!("../../shaders/vertex_full.wgsl"),
         _ => include_str!("../../shaders/vertex_packed.wgsl"),
@@ -105,18 +107,22 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
         Packing::Wide | Packing::Wide8 => Some(include_str!("../../shaders/weights_wide.wgsl")),
         _ => Some(include_str!("../../shaders/weights_narrow.wgsl")),
     };
-    let unpack_tangent = match (tangent, packing) {
-        (false, _) => include_str!("../../shaders/tangent_none.wgsl"),
-        (true, Packing::Full) => include_str!("../../shaders/tangent_full.wgsl"),
-        (true, Packing::Full8) => include_str!("../../shaders/tangent_full8.wgsl"),
-        (true, _) => include_str!("../../shaders/tangent_packed.wgsl"),
+    let unpack_tangent = match (tangent, variant.vertex.has_full_tangent(), packing) {
+        (false, ..) => include_str!("../../shaders/tangent_none.wgsl"),
+        (true, true, Packing::Full) => include_str!("../../shaders/tangent_full.wgsl"),
+        (true, true, _) => include_str!("../../shaders/tangent_full8.wgsl"),
+        (true, false, _) => include_str!("../../shaders/tangent_packed.wgsl"),
     };
     let normal = match variant.normals {
         Normals::Cofactor => include_str!("../../shaders/normal_cofactor.wgsl"),
         Normals::Plain => include_str!("../../shaders/normal_plain.wgsl"),
     };
-    // Fifth to eighth influence, and the word of the tangent behind wide weights.
+    // Fifth to eighth influence, and the word of a packed tangent behind wide weights or full-precision ones.
     let more: &[&str] = match packing {
+        Packing::Full8 if octahedral.is_some() => &[
+            include_str!("../../shaders/influences_full8.wgsl"),
+            include_str!("../../shaders/tangent_word_full8.wgsl"),
+        ],
         Packing::Full8 => &[include_str!("../../shaders/influences_full8.wgsl")],
         Packing::Wide8 => &[include_str!("../../shaders/influences_wide8.wgsl")],
         Packing::Wide => {
@@ -126,6 +132,7 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     };
     let vertex = [include_str!("../../shaders/vertex.wgsl"), unpack, unpack_tangent]
         .into_iter()
+        .chain(octahedral)
         .chain(weights)
         .chain(more.iter().copied());
     if instances == InstanceSource::Cached {

@@ -6,9 +6,14 @@ use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Valid
 
 use super::*;
 use crate::local::shader::{self as local, Scratch};
-use crate::{Encoding, Normals, Packing, cache, cull, motion};
+use crate::{Encoding, Normals, Packing, VertexFormat, cache, cull, motion};
 
 mod layouts;
+
+/// Shader of the diffuse material, with the first texture coordinates.
+fn diffuse(variant: Variant, instances: InstanceSource, layers: bool, tint_mask: bool) -> String {
+    drawn(variant, instances, DiffuseCode { layers, tint_mask, second_emissive: false })
+}
 
 /// Returns every WGSL module that the crate passes to a device, with its name.
 fn all() -> impl Iterator<Item = (String, String)> {
@@ -22,18 +27,27 @@ fn all() -> impl Iterator<Item = (String, String)> {
             [("crowd", crowd(variant)), ("capture", capture(variant)), ("source", own)]
                 .map(|(name, text)| (format!("{name} of {variant:?}"), text))
         })
+        .chain(Variant::all().filter(|v| v.has_second_uv()).flat_map(|variant| {
+            let own = "@vertex fn own(input: GpuskinInput) -> @builtin(position) vec4<f32> {
+                return vec4<f32>(gpuskin_second_uv(input), 0.0, 1.0);
+            }";
+            let code = DiffuseCode { second_emissive: true, ..Default::default() };
+            let emissive = drawn(variant, InstanceSource::Records, code);
+            [("own coordinates", source(variant, 3) + own), ("second coordinates", emissive)]
+                .map(|(name, text)| (format!("{name} of {variant:?}"), text))
+        }))
         .chain(Variant::all().filter(|v| !v.array && !v.encoding.needs_compute()).map(|variant| {
-            (format!("field of {variant:?}"), drawn(variant, InstanceSource::Field, variant.model_variants, false))
+            (format!("field of {variant:?}"), diffuse(variant, InstanceSource::Field, variant.model_variants, false))
         }))
         .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::None).flat_map(
             |variant| {
                 let cached = (
                     format!("cached crowd of {variant:?}"),
-                    drawn(variant, InstanceSource::Cached, variant.model_variants, true),
+                    diffuse(variant, InstanceSource::Cached, variant.model_variants, true),
                 );
                 let batched = [false, true].map(|table| {
                     let source = InstanceSource::Batch { table };
-                    (format!("{source:?} of {variant:?}"), drawn(variant, source, variant.model_variants, table))
+                    (format!("{source:?} of {variant:?}"), diffuse(variant, source, variant.model_variants, table))
                 });
                 let fill = (format!("cache fill of {variant:?}"), cache::fill(variant));
                 batched.into_iter().chain([cached, fill])
@@ -42,7 +56,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
         .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::Applied).map(|variant| {
             (
                 format!("crowd with added morph targets of {variant:?}"),
-                drawn(variant, InstanceSource::Added, false, true),
+                diffuse(variant, InstanceSource::Added, false, true),
             )
         }))
         .chain([false, true].map(|tangents| (format!("morph pass, tangents {tangents}"), morph_pass(tangents))))
@@ -92,7 +106,16 @@ fn materials() -> impl Iterator<Item = (String, String)> {
             all.enumerate().fold(TextureSet::default(), with)
         };
         let some = [64, 73, 127, 160, 169, 255, 257, 319, 321, 481, 511, 513, 769, 1023];
-        (0..64).chain(some).map(set).flat_map(move |textures| {
+        // Each texture with second coordinates, and all of them.
+        let second = |code: usize| {
+            let others = TextureSet::ALL.into_iter().skip(1).chain([TextureSet::OCCLUSION]).enumerate();
+            others.fold(set(255), |all, (i, texture)| all.with_second(texture, code == i || code == 8))
+        };
+        let sets: Vec<TextureSet> = match variant.has_second_uv() {
+            true => (0..9).map(second).collect(),
+            false => (0..64).chain(some).map(set).collect(),
+        };
+        sets.into_iter().flat_map(move |textures| {
             let batched = variant.encoding.needs_compute() && variant.morphs == MorphUse::None;
             let sources = [Some(InstanceSource::Records), batched.then_some(InstanceSource::Batch { table: true })];
             let kinds = [(false, false, false), (true, false, false), (true, true, false), (true, false, true)];
@@ -177,20 +200,48 @@ fn shaders_without_a_tint_mask_have_nothing_of_it() {
         .filter(|(name, _)| name.starts_with("SurfaceCode"))
         .map(|(name, text)| (material::TextureSet::from_bits(set(&name)).has(masks), text));
     let sources = [InstanceSource::Records, InstanceSource::Batch { table: true }];
-    let diffuse = Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::None).take(20);
-    let diffuse = diffuse.flat_map(|variant| {
+    let drawn = Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::None).take(20);
+    let drawn = drawn.flat_map(|variant| {
         sources.into_iter().flat_map(move |source| {
             [false, true]
                 .into_iter()
-                .flat_map(move |layers| [false, true].map(|masks| (masks, drawn(variant, source, layers, masks))))
+                .flat_map(move |layers| [false, true].map(|masks| (masks, diffuse(variant, source, layers, masks))))
         })
     });
-    let (with, without): (Vec<_>, Vec<_>) = full.chain(diffuse).partition(|(masked, _)| *masked);
+    let (with, without): (Vec<_>, Vec<_>) = full.chain(drawn).partition(|(masked, _)| *masked);
     assert!(with.len() > 20 && without.len() > 100, "{} {}", with.len(), without.len());
     assert!(without.iter().all(|(_, text)| !text.contains(MASKED)));
     assert!(with.iter().all(|(_, text)| text.contains(MASKED)));
     let marks = |text: &str| text.contains("// if ") || text.contains("// unless ");
     assert!(with.iter().chain(&without).all(|(_, text)| !marks(text)));
+}
+
+/// Shaders of surfaces whose textures all have the first coordinates have nothing of second ones, and those of others read them.
+#[cfg(feature = "wgpu")]
+#[test]
+fn second_texture_coordinates_are_read_by_the_textures_that_have_them() {
+    use material::{LightingCode, SurfaceCode, TextureSet};
+    const NAMES: [&str; 7] = ["emissive", "orm", "normal", "specular", "clearcoat", "sheen", "clearcoat_normal"];
+    let variant = Variant::all().find(|v| v.has_second_uv() && v.encoding == Encoding::MatrixF16).expect("a variant");
+    let all = TextureSet::ALL.into_iter().fold(TextureSet::default(), |all, texture| all.with(texture, true));
+    let text = |variant, textures| {
+        let (emits, specular, clearcoat, sheen) = (true, true, true, true);
+        let surface = SurfaceCode { textures, emits, specular, clearcoat, sheen, ..Default::default() };
+        material::material(variant, InstanceSource::Records, surface, LightingCode::default(), Default::default())
+    };
+    let sampled = |text: &str, name: &str| {
+        [' ', '('].iter().any(|before| text.contains(&format!("{before}{name}_sampled(second_uv)")))
+    };
+    assert!(!text(variant, all).contains("varyings.second_uv"));
+    for (texture, own) in TextureSet::ALL.into_iter().skip(1).zip(NAMES) {
+        let text = text(variant, all.with_second(texture, true));
+        assert!(NAMES.iter().all(|name| sampled(&text, name) == (*name == own)), "{own}");
+    }
+    let occlusion = text(variant, all.with_second(TextureSet::OCCLUSION, true));
+    assert!(occlusion.contains("vec3<f32>(orm_sampled(second_uv).r, orm_sampled(uv).gb)"));
+    // Vertices of another layout have none to pass on.
+    let without = Variant { vertex: VertexFormat { second_uv: false, ..variant.vertex }, ..variant };
+    assert!(!text(without, all.with_second(TextureSet::NORMAL, true)).contains("second_uv"));
 }
 
 /// Numbers that the vertices of a shader pass on to its fragments, the position among them.
@@ -221,7 +272,7 @@ fn vertices_without_colors_and_tangents_pass_on_at_most_15_numbers() {
     let mut most = 0;
     for (variant, source) in Variant::all().filter(plain).take(4).flat_map(|variant| sources.map(|s| (variant, s))) {
         for (layers, mask) in [(false, false), (true, false), (false, true), (true, true)] {
-            most = most.max(passed_on(&drawn(variant, source, layers, mask)));
+            most = most.max(passed_on(&diffuse(variant, source, layers, mask)));
             let textures = TextureSet::BASE_COLOR.with(layered[0], layers).with(layered[1], mask);
             let text = material::material(
                 variant,
@@ -348,11 +399,11 @@ fn variants_are_read_by_surfaces_with_layers_alone() {
     for variant in Variant::all().filter(|variant| !variant.encoding.needs_compute() || !variant.model_variants) {
         for instances in sources.into_iter().filter(|source| *source == sources[0] || !variant.encoding.needs_compute())
         {
-            let plain = drawn(variant, instances, false, false);
+            let plain = diffuse(variant, instances, false, false);
             assert!(!plain.contains("gpuskin_variant_of") && !plain.contains("texture_2d_array<f32>;\n@group(2)"));
-            assert_eq!(plain, drawn(Variant { model_variants: false, ..variant }, instances, false, false));
+            assert_eq!(plain, diffuse(Variant { model_variants: false, ..variant }, instances, false, false));
             // A prop of another model has no variants, but may have layers.
-            assert!(drawn(variant, instances, true, false).contains("fn gpuskin_variant_of"));
+            assert!(diffuse(variant, instances, true, false).contains("fn gpuskin_variant_of"));
             let own = source(variant, 2).contains("fn gpuskin_variant_of");
             assert_eq!(own, variant.has_variants());
         }

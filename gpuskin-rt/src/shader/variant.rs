@@ -83,6 +83,11 @@ impl Variant {
         self.vertex.color
     }
 
+    /// Returns whether `gpuskin_second_uv` exists: vertices have second texture coordinates.
+    pub const fn has_second_uv(self) -> bool {
+        self.vertex.second_uv
+    }
+
     /// Returns whether `gpuskin_variant_of` exists: the model has variants.
     pub const fn has_variants(self) -> bool {
         self.model_variants
@@ -142,8 +147,8 @@ impl Variant {
     }
 
     /// Returns all variants, except that plain normals, transforms of the previous frame, clip textures, morph
-    /// targets, variants of materials and loaded influences occur with one or two vertex layouts only, and colours with one bone encoding and one vertex encoding only: they affect
-    /// no other code.
+    /// targets, variants of materials and loaded influences occur with one or two vertex layouts only, and colours and second texture
+    /// coordinates with one bone encoding and one vertex encoding only: they affect no other code.
     #[doc(hidden)]
     pub fn all() -> impl Iterator<Item = Self> {
         let plain = |encoding, vertex| Self {
@@ -159,11 +164,19 @@ impl Variant {
         };
         let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8];
         let formats = packings.into_iter().flat_map(|packing| {
-            [false, true].into_iter().map(move |tangent| VertexFormat { packing, tangent, color: false })
+            [false, true].into_iter().map(move |tangent| VertexFormat {
+                packing,
+                tangent,
+                second_uv: false,
+                color: false,
+            })
         });
         let colored = formats.clone().flat_map(move |vertex| {
-            let vertex = VertexFormat { color: true, ..vertex };
-            [Encoding::MatrixF16, Encoding::VatF16].map(|encoding| plain(encoding, vertex))
+            let more = [(true, false), (false, true), (true, true)];
+            more.into_iter().flat_map(move |(color, second_uv)| {
+                let vertex = VertexFormat { color, second_uv, ..vertex };
+                [Encoding::MatrixF16, Encoding::VatF16].map(|encoding| plain(encoding, vertex))
+            })
         });
         let all = formats.flat_map(move |vertex| {
             let shapes = |encoding: Encoding| if encoding.needs_compute() { &[false][..] } else { &[false, true] };
@@ -171,7 +184,7 @@ impl Variant {
                 shapes(encoding).iter().map(move |&array| Self { array, ..plain(encoding, vertex) })
             })
         });
-        let of_packing = |packing| VertexFormat { packing, tangent: false, color: false };
+        let of_packing = |packing| VertexFormat { packing, tangent: false, second_uv: false, color: false };
         let plain_normals = Encoding::ALL
             .into_iter()
             .map(move |encoding| Self { normals: Normals::Plain, ..plain(encoding, of_packing(Packing::Narrow)) });
@@ -195,11 +208,13 @@ impl Variant {
         });
         let loaded = [Packing::Full8, Packing::Wide8].into_iter().flat_map(move |packing| {
             let of = move |vertex| Self { loads_influences: true, ..plain(Encoding::LocalPacked, vertex) };
-            let formats = [(false, false), (true, false), (false, true), (true, true)]
-                .map(|(tangent, color)| of(VertexFormat { packing, tangent, color }));
-            let [first, ..] = formats;
+            let formats = [(false, false), (true, false), (false, true), (true, true)].map(|(tangent, color)| {
+                [false, true].map(|second_uv| of(VertexFormat { packing, tangent, second_uv, color }))
+            });
+            let formats = formats.into_iter().flatten();
+            let first = of(of_packing(packing));
             let more = [Self { previous_transforms: true, ..first }, Self { morphs: MorphUse::Applied, ..first }];
-            formats.into_iter().chain(more)
+            formats.chain(more)
         });
         let rest =
             plain_normals.chain(previous).chain(colored).chain(many_clips).chain(morphed).chain(varied).chain(loaded);
@@ -208,29 +223,15 @@ impl Variant {
 
     /// Returns the number of words of each vertex attribute, at locations from 0 up.
     #[doc(hidden)]
-    pub const fn vertex_attributes(self) -> &'static [u32] {
+    pub fn vertex_attributes(self) -> &'static [u32] {
+        const OF_REMAINDER: [[u32; 6]; 4] =
+            [[4, 4, 4, 4, 4, 4], [4, 4, 4, 4, 4, 1], [4, 4, 4, 4, 4, 2], [4, 4, 4, 4, 4, 3]];
         if self.loads_from_buffer() {
             // Position, normal and texture coordinates.
             return if self.vertex.packing.is_full() { &[4, 4] } else { &[4] };
         }
-        match self.vertex.words() {
-            2 => &[2],
-            3 => &[3],
-            6 => &[4, 2],
-            7 => &[4, 3],
-            8 => &[4, 4],
-            9 => &[4, 4, 1],
-            10 => &[4, 4, 2],
-            11 => &[4, 4, 3],
-            12 => &[4, 4, 4],
-            14 => &[4, 4, 4, 2],
-            15 => &[4, 4, 4, 3],
-            18 => &[4, 4, 4, 4, 2],
-            19 => &[4, 4, 4, 4, 3],
-            20 => &[4, 4, 4, 4, 4],
-            23 => &[4, 4, 4, 4, 4, 3],
-            _ => &[4, 4, 4, 4, 4, 4],
-        }
+        let words = self.vertex.words();
+        &OF_REMAINDER[words % 4][6 - words.div_ceil(4)..]
     }
 }
 

@@ -13,6 +13,7 @@ fn sample() -> Vertex {
         normal: Vec3::new(-0.3, 0.2, -0.8).normalize(),
         tangent: Vec3::new(0.8, 0.1, -0.2).normalize().extend(-1.0),
         uv: Vec2::new(0.3, 0.9),
+        second_uv: Vec2::new(-7.3, 1.0 / 3.0),
         joints: [3, 1000, 257, 12, 0, 0, 0, 0],
         weights: [0.1, 0.6, 0.25, 0.05, 0.0, 0.0, 0.0, 0.0],
         part: 16,
@@ -22,7 +23,7 @@ fn sample() -> Vertex {
 
 #[test]
 fn full_vertices_keep_every_bit() {
-    let format = VertexFormat { packing: Packing::Full, tangent: true, color: true };
+    let format = VertexFormat { packing: Packing::Full, tangent: true, second_uv: true, color: true };
     let words = pack(&sample(), format, &RANGE);
     assert_eq!(words.len(), format.words());
     let v = unpack(&words, format, &RANGE);
@@ -36,7 +37,7 @@ fn full_vertices_keep_every_bit() {
 
     let many = eight();
     for (tangent, color) in [(false, false), (true, false), (false, true), (true, true)] {
-        let format = VertexFormat { packing: Packing::Full8, tangent, color };
+        let format = VertexFormat { packing: Packing::Full8, tangent, second_uv: false, color };
         let words = pack(&many, format, &RANGE);
         assert_eq!(words.len(), format.words());
         let v = unpack(&words, format, &RANGE);
@@ -59,7 +60,7 @@ fn eight_packed_influences_keep_joints_and_weights() {
     let five = Vertex { weights: [0.2, 0.2, 0.2, 0.2, 0.2, 0.0, 0.0, 0.0], ..eight() };
     for vertex in [eight(), equal, five, sample()] {
         for (tangent, color) in [(false, false), (true, false), (false, true), (true, true)] {
-            let format = VertexFormat { packing: Packing::Wide8, tangent, color };
+            let format = VertexFormat { packing: Packing::Wide8, tangent, second_uv: false, color };
             let words = pack(&vertex, format, &RANGE);
             assert_eq!(words.len(), format.words());
             let v = unpack(&words, format, &RANGE);
@@ -82,7 +83,7 @@ fn eight_packed_influences_keep_joints_and_weights() {
 fn packed_vertex_error_is_within_one_step() {
     for (packing, step) in [(Packing::Narrow, 1.0 / 4096.0), (Packing::Wide, 1.0 / 65_536.0)] {
         for (tangent, color) in [(false, false), (true, false), (false, true), (true, true)] {
-            let format = VertexFormat { packing, tangent, color };
+            let format = VertexFormat { packing, tangent, second_uv: false, color };
             let words = pack(&sample(), format, &RANGE);
             assert_eq!(words.len(), format.words());
             let v = unpack(&words, format, &RANGE);
@@ -106,7 +107,7 @@ fn packed_vertex_error_is_within_one_step() {
 #[test]
 fn static_vertex_keeps_row_sign_texture_coordinates_and_colour() {
     for (tangent, sign, color) in [(false, 0.0, false), (true, -1.0, false), (true, -1.0, true)] {
-        let format = VertexFormat { packing: Packing::Static, tangent, color };
+        let format = VertexFormat { packing: Packing::Static, tangent, second_uv: false, color };
         let row = 0x254_3210;
         let words = pack(&Vertex { joints: [row, 0, 0, 0, 0, 0, 0, 0], ..sample() }, format, &RANGE);
         assert_eq!(words.len(), format.words());
@@ -123,11 +124,32 @@ fn packed_weights_sum_to_one() {
         let mut weights = [0.0; 8];
         weights[..4].copy_from_slice(&four);
         for packing in [Packing::Narrow, Packing::Wide] {
-            let format = VertexFormat { packing, tangent: false, color: false };
+            let format = VertexFormat { packing, tangent: false, second_uv: false, color: false };
             let v = unpack(&pack(&Vertex { weights, ..sample() }, format, &RANGE), format, &RANGE);
             assert_eq!(v.weights.iter().sum::<f32>(), 1.0);
             assert!(v.weights.iter().zip(weights).all(|(a, b)| (a - b).abs() < 6e-4), "{:?}", v.weights);
         }
+    }
+}
+
+#[test]
+fn second_texture_coordinates_are_exact_in_every_format_and_change_nothing_else() {
+    let packings = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8];
+    for (packing, tangent, color) in packings.into_iter().flat_map(|packing| {
+        [(false, false), (true, false), (false, true), (true, true)].map(|(tangent, color)| (packing, tangent, color))
+    }) {
+        let of = |second_uv| {
+            let format = VertexFormat { packing, tangent, second_uv, color };
+            let words = pack(&eight(), format, &RANGE);
+            assert_eq!(words.len(), format.words());
+            // The shader has six attributes of at most four words.
+            assert!(words.len() <= 24, "{format:?}");
+            unpack(&words, format, &RANGE)
+        };
+        let (with, without) = (of(true), of(false));
+        assert_eq!((with.second_uv, without.second_uv), (sample().second_uv, Vec2::ZERO));
+        assert!(with.tangent.distance(without.tangent) < 2e-4, "{packing:?}");
+        assert_eq!(with, Vertex { second_uv: with.second_uv, tangent: with.tangent, ..without });
     }
 }
 

@@ -15,7 +15,7 @@ const DEVICE: &str = "a Vulkan device, which the test needs";
 /// Triangles within about a metre, in different shapes, vertex formats and numbers of bones.
 pub fn recipe_of(number: usize) -> Recipe {
     let packing = [Packing::Narrow, Packing::Wide, Packing::Full, Packing::Wide8][number % 4];
-    let format = VertexFormat { packing, tangent: number % 3 == 1, color: number % 3 == 2 };
+    let format = VertexFormat { packing, tangent: number % 3 == 1, second_uv: number % 5 > 2, color: number % 3 == 2 };
     // 130 bones: more workgroup memory than the others need.
     let bones = [4, 1, 130, 7][number % 4];
     let mut recipe = Recipe::random(&mut Random(number as u64 + 7), Encoding::LocalPacked, format, bones);

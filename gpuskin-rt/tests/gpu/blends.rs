@@ -415,7 +415,12 @@ fn check(test: &TestModel, frames: &[CaptureFrame<'_>], what: &str) {
 fn model(encoding: Encoding, bones: u32) -> TestModel {
     let random = &mut Random(11);
     let packing = if encoding.is_vertex() { Packing::Static } else { Packing::Full };
-    let recipe = Recipe::random(random, encoding, VertexFormat { packing, tangent: false, color: false }, bones);
+    let recipe = Recipe::random(
+        random,
+        encoding,
+        VertexFormat { packing, tangent: false, second_uv: false, color: false },
+        bones,
+    );
     recipe.with_steps().build(|_, _| Pose::random(random, false))
 }
 

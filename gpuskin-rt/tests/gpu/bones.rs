@@ -26,6 +26,7 @@ fn probes(bones: &[BoneInfo]) -> Vec<Vertex> {
                 normal: Vec3::Y,
                 tangent: Vec4::X,
                 uv: Vec2::ZERO,
+                second_uv: Vec2::ZERO,
                 joints: [joint, 0, 0, 0, 0, 0, 0, 0],
                 weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
                 part: 0,
@@ -44,7 +45,7 @@ fn model(random: &mut Random, encoding: Encoding) -> TestModel {
         BoneInfo { name: "bone".into(), parent: None, bind }
     };
     let bones: Vec<BoneInfo> = (0..BONES).map(|_| bone(random)).collect();
-    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(random, encoding, format, BONES);
     recipe.vertices = probes(&bones);
     let mut test = recipe.build(|_, _| Pose::random(random, false));
@@ -110,7 +111,7 @@ pub fn cpu_bones_match_gpu() {
 /// The clips have random poses, so that a clip that is taken for another one shows.
 pub fn sockets_follow_any_of_many_clips() {
     const COUNT: usize = 5_000;
-    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(5), Encoding::LocalPacked, format, 4);
     recipe.clips = many_clips(COUNT);
     let mut test = recipe.build(|_, _| Pose::REST);
@@ -142,7 +143,7 @@ pub fn missing_bones_clips_and_files_are_handled() {
     other.meta.content_hash = [1; 16];
     assert!(matches!(Sockets::with_model(&other), Err(SocketError::Files { .. })));
 
-    let format = VertexFormat { packing: Packing::Static, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Static, tangent: false, second_uv: false, color: false };
     let vertices = Recipe::random(&mut Random(4), Encoding::VatF16, format, 4).build(|_, _| Pose::REST);
     let refused = Sockets::with_model(&vertices.model).unwrap_err();
     assert_eq!(refused, SocketError::VertexMode { model: "test".into() });

@@ -26,7 +26,7 @@ fn test_model(vertex: VertexFormat) -> TestModel {
 
 /// A model with so many clips that the culling pass reads their samples from a texture.
 fn model_of_many_clips() -> TestModel {
-    let vertex = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let vertex = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut random = Random(7);
     let mut recipe = Recipe::random(&mut random, Encoding::LocalPacked, vertex, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
@@ -37,7 +37,7 @@ fn model_of_many_clips() -> TestModel {
 }
 
 fn narrow() -> TestModel {
-    test_model(VertexFormat { packing: Packing::Narrow, tangent: false, color: false })
+    test_model(VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false })
 }
 
 /// Steps of each clip, with a sharing error of 0.
@@ -247,9 +247,9 @@ fn probe(gpu: &Gpu, scene: &Scene, clock: &[u8], encoder: wgpu::CommandEncoder) 
 /// In every vertex layout: vertices drawn from the palette equal those of the CPU reference, even
 /// if the cache is on; vertices drawn from the cache are equal up to their packing.
 pub fn cached_vertices_match_cpu_reference() {
-    let formats = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Full8, Packing::Wide8]
-        .into_iter()
-        .flat_map(|packing| [false, true].map(|tangent| VertexFormat { packing, tangent, color: tangent }));
+    let formats = [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Full8, Packing::Wide8].into_iter().flat_map(
+        |packing| [false, true].map(|tangent| VertexFormat { packing, tangent, second_uv: false, color: tangent }),
+    );
     let gpu = gpu_with(wgpu::Backends::VULKAN, wide_targets()).expect("a device, which the test needs");
     let everything = Camera::orthographic_look_at([0.0, 0.0, 200.0], [0.0; 3], 150.0, 150.0, 400.0);
     let now = Time::from_secs(seconds_of(3));

@@ -8,7 +8,7 @@ type Change = fn(&mut Metadata);
 
 /// A bake with two items of each kind.
 fn bake() -> Metadata {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut meta = Recipe::random(&mut Random(1), Encoding::LocalPacked, format, 2).build(|_, _| Pose::REST).model.meta;
     let names = |kind: &str| [1, 2].map(|i| Str::from(format!("{kind}_{i}")));
     meta.clips.to_mut().iter_mut().zip(names("clip")).for_each(|(clip, name)| clip.name = name);

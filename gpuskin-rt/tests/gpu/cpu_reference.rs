@@ -150,7 +150,7 @@ pub fn models_with_thousands_of_clips_match_cpu_reference() {
     ];
     let everywhere = cases.map(|(encoding, clips)| {
         let packing = if encoding.is_vertex() { Packing::Static } else { Packing::Narrow };
-        let format = VertexFormat { packing, tangent: false, color: false };
+        let format = VertexFormat { packing, tangent: false, second_uv: false, color: false };
         model_of_many_clips(encoding, format, clips, true)
     });
     for backend in BACKENDS {
@@ -177,7 +177,7 @@ pub fn models_with_thousands_of_clips_match_cpu_reference() {
 }
 
 pub fn models_with_one_and_1024_bones_match_cpu_reference() {
-    let narrow = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let narrow = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for bones in [1, 256, 1024] {
             for encoding in Encoding::ALL.into_iter().filter(|e| !e.needs_compute() && !e.is_vertex()) {
@@ -200,7 +200,7 @@ pub fn palettes_match_cpu_reference() {
         // Hierarchies that fit workgroup memory, and larger ones.
         for (seed, bones) in (0..).zip([1, 40, 72, 73, 144, 145, 252, 253, 1024]) {
             for &packing in packings {
-                let format = VertexFormat { packing, tangent: seed % 2 == 0, color: false };
+                let format = VertexFormat { packing, tangent: seed % 2 == 0, second_uv: false, color: false };
                 let test = model(seed, Encoding::LocalPacked, format, bones, false, false);
                 let frames = some(seed, timed_records(&test.model.meta, &mut Random(seed)));
                 let frames = if bones > 300 { &frames[..20] } else { &frames[..] };
@@ -214,7 +214,7 @@ pub fn palettes_match_cpu_reference() {
 
 pub fn frames_beyond_one_readback_are_captured() {
     let gpu = BACKENDS.into_iter().find_map(gpu).expect("a device, which the test needs");
-    let full = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let full = VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false };
     let mut random = Random(5);
     let mut recipe = Recipe::random(&mut random, Encoding::MatrixF32, full, 3);
     let some = recipe.vertices.clone();
@@ -235,7 +235,7 @@ pub fn frames_beyond_one_readback_are_captured() {
 
 pub fn non_finite_arguments_stay_finite() {
     let gpu = BACKENDS.into_iter().find_map(gpu).expect("a device, which the test needs");
-    let format = VertexFormat { packing: Packing::Wide, tangent: true, color: false };
+    let format = VertexFormat { packing: Packing::Wide, tangent: true, second_uv: false, color: false };
     let test = model(9, Encoding::TrsF16, format, 5, false, false);
     let nan = f32::NAN;
     let instances = [

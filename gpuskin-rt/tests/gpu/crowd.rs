@@ -281,7 +281,7 @@ fn figure() -> TestModel {
     }
     let recipe = Recipe {
         encoding: Encoding::TrsF16,
-        format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
+        format: VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false },
         bones: 3,
         clips: vec![TestClip {
             intervals: 8,

@@ -11,7 +11,7 @@ const COUNT: u32 = 300;
 
 /// Model with bounds as a bake computes them: boxes around the frames.
 fn test_model(encoding: Encoding) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), encoding, format, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     recipe.build(|_, _| Pose::REST).with_bounds()
@@ -19,7 +19,7 @@ fn test_model(encoding: Encoding) -> TestModel {
 
 /// Returns [`test_model`] with so many clips that their bounds are in a texture, and fewer vertices.
 fn model_of_many_clips(encoding: Encoding) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), encoding, format, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     recipe.clips = many_clips(5_000);

@@ -7,7 +7,7 @@ use gpuskin_rt::internals::*;
 use wgpu::Limits;
 
 fn model(encoding: Encoding) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     Recipe::random(&mut Random(1), encoding, format, 5).build(|_, _| Pose::REST)
 }
 

@@ -10,7 +10,7 @@ use gpuskin_rt::internals::*;
 
 /// A square sheet with `side` vertices per side, one metre across, on one bone.
 fn sheet(encoding: Encoding, side: u32) -> TestModel {
-    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(1), encoding, format, 1);
     let vertex = |i: u32| {
         let at = Vec2::new((i % side) as f32, (i / side) as f32) / (side - 1) as f32;
@@ -19,6 +19,7 @@ fn sheet(encoding: Encoding, side: u32) -> TestModel {
             normal: Vec3::Z,
             tangent: Vec4::X,
             uv: at,
+            second_uv: Vec2::ZERO,
             joints: [0; 8],
             weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             part: 0,
@@ -41,7 +42,7 @@ fn triangle(encoding: Encoding) -> TestModel {
     recipe.build(|_, _| Pose::REST)
 }
 
-const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
 const NOW: f64 = 3.21;
 
 fn draw(gpu: &Gpu, renderer: &mut CrowdRenderer, camera: &Camera, side: u32) -> Picture {

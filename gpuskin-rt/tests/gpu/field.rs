@@ -69,7 +69,7 @@ fn test_model(encoding: Encoding) -> TestModel {
 
 fn model_of_clips(encoding: Encoding, clips: usize) -> TestModel {
     let packing = if encoding.is_vertex() { Packing::Static } else { Packing::Narrow };
-    let format = VertexFormat { packing, tangent: false, color: false };
+    let format = VertexFormat { packing, tangent: false, second_uv: false, color: false };
     let mut random = Random(9);
     let mut recipe = Recipe::random(&mut Random(5), encoding, format, 6);
     recipe.clips = many_clips(clips);
@@ -272,7 +272,7 @@ pub fn invalid_numbers_are_clamped_and_models_without_texture_refused() {
         assert!(test.on_cpu(&record, Time::MAX).iter().all(|vertex| vertex.position.is_finite()));
     }
     let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let local = Recipe::random(&mut Random(1), Encoding::LocalPacked, format, 4).build(|_, _| Pose::REST);
     let error =
         Field::with_model(&mut renderer(&gpu), &local.model, FieldDescriptor::default()).unwrap_err().to_string();

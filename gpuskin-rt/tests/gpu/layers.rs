@@ -15,7 +15,7 @@ const POSITION_TOLERANCE: f32 = 4e-6;
 const NORMAL_TOLERANCE_DEGREES: f32 = 0.02;
 
 fn model(encoding: Encoding, bones: u32) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), encoding, format, bones).with_steps();
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     recipe.build(|_, _| Pose::REST)
@@ -23,7 +23,7 @@ fn model(encoding: Encoding, bones: u32) -> TestModel {
 
 /// A model whose vertices the translations of its bones move by morph targets, too.
 fn morphed_model(bones: u32) -> TestModel {
-    let format = VertexFormat { packing: Packing::Wide, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Wide, tangent: false, second_uv: false, color: false };
     let mut random = Random(11);
     let mut recipe = Recipe::random(&mut random, Encoding::LocalPacked, format, bones).with_morphs(&mut random);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];

@@ -9,7 +9,7 @@ use wgpu::{Limits, TextureFormat};
 
 fn test_model(frames_per_layer: u32) -> TestModel {
     let mut random = Random(3);
-    let format = VertexFormat { packing: Packing::Full, tangent: true, color: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: true, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut random, Encoding::MatrixF32, format, 20);
     recipe.frames_per_layer = frames_per_layer;
     recipe.build(|_, _| Pose::random(&mut random, false))
@@ -34,7 +34,12 @@ pub fn webgl2_is_enough() {
     for frames_per_layer in [5, 32] {
         Crowd::with_model(&mut renderer, &test_model(frames_per_layer).model, Default::default()).unwrap();
         for encoding in Encoding::ALL.into_iter().filter(|e| e.is_vertex()) {
-            let format = VertexFormat { packing: Packing::Static, tangent: encoding.holds_tangents(), color: false };
+            let format = VertexFormat {
+                packing: Packing::Static,
+                tangent: encoding.holds_tangents(),
+                second_uv: false,
+                color: false,
+            };
             let mut recipe = Recipe::random(&mut Random(4), encoding, format, 1);
             recipe.frames_per_layer = frames_per_layer;
             let model = recipe.build(|_, _| Pose::REST).model;
@@ -163,7 +168,7 @@ pub fn crowd_beyond_device_limits_keeps_its_last_state() {
     prepare(&mut renderer).unwrap();
 }
 
-const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+const VERTEX: VertexFormat = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
 
 pub fn capacity_beyond_device_limits_does_not_panic() {
     let mut limits = webgl2();

@@ -15,7 +15,7 @@ const ERRORS: [f32; 3] = [0.15, 0.3, 0.6];
 
 /// Boxes of about a metre, with coarser levels that have fewer triangles.
 fn test_model(levels: bool, encoding: Encoding) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), encoding, format, 4);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }; 2];
     let mut test = recipe.build(|_, _| Pose::REST);
@@ -206,7 +206,7 @@ pub fn lods_draw_same_picture_in_one_or_many_calls() {
     let mut test = test_model(true, Encoding::LocalPacked);
     let bind = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     test.model.meta.bones = vec![BoneInfo { name: "hand".into(), parent: None, bind }; 4].into();
-    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false };
     let prop = Recipe::random(&mut Random(8), Encoding::MatrixF16, format, 3).build(|_, _| Pose::REST);
     let at_once = wgpu::Features::INDIRECT_FIRST_INSTANCE;
     for time_grid in [None, Some(0.1)] {

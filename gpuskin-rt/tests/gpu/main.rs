@@ -36,6 +36,7 @@ mod own_pipeline;
 mod palette;
 mod paths;
 mod picking;
+mod second_uv;
 mod sheen;
 mod surface;
 mod terrain;
@@ -146,6 +147,9 @@ fn main() -> std::process::ExitCode {
         test!(material::white_dielectrics_of_any_index_reflect_all_light, GPU),
         test!(material::clear_coats_match_f64_reference, GPU),
         test!(material::white_surfaces_under_clear_coats_reflect_all_light, GPU),
+        test!(second_uv::each_texture_reads_its_own_coordinates, GPU),
+        test!(second_uv::second_coordinates_are_read_in_every_vertex_format_and_path, GPU),
+        test!(second_uv::textures_need_the_coordinates_that_they_name, GPU),
         test!(sheen::sheens_match_f64_reference, GPU),
         test!(sheen::a_material_with_all_textures_is_drawn, GPU),
         test!(sheen::albedo_of_sheens_is_the_integral_of_their_lobes, GPU),

@@ -18,22 +18,25 @@ fn texture(random: &mut Random, srgb: bool, layers: u32) -> (ColorTexture, Vec<V
 fn test_model(number: usize, layered: bool) -> TestModel {
     let mut random = Random(number as u64 + 1234);
     let mut recipe = recipe_of(number);
+    let second_uv = recipe.format.second_uv;
     for (i, material) in recipe.materials.iter_mut().enumerate() {
         let kind = number + i;
         let wrap = [[Wrap::Repeat, Wrap::Clamp], [Wrap::Mirror; 2]][kind % 2];
         let mut add = |srgb, layers| {
             recipe.textures.push(texture(&mut random, srgb, layers));
-            Some(MaterialTexture { texture: recipe.textures.len() as u32 - 1, wrap, nearest: true })
+            Some(MaterialTexture { texture: recipe.textures.len() as u32 - 1, wrap, nearest: true, second_uv: false })
         };
+        let second = |texture: Option<MaterialTexture>| texture.map(|texture| MaterialTexture { second_uv, ..texture });
         material.base_color_texture = add(true, if layered { 2 } else { 1 });
         if layered {
             material.variant_layers = vec![1, 0].into();
         }
         if kind.is_multiple_of(3) {
-            (material.emissive, material.emissive_texture) = ([0.3, 0.2, 0.1], add(true, 1));
+            (material.emissive, material.emissive_texture) = ([0.3, 0.2, 0.1], second(add(true, 1)));
         }
         if kind % 3 == 1 {
-            (material.orm_texture, material.normal_texture) = (add(false, 1), add(false, 1));
+            (material.orm_texture, material.normal_texture) = (add(false, 1), second(add(false, 1)));
+            material.occlusion_second_uv = second_uv;
         }
         if kind % 4 == 2 {
             (material.specular, material.clearcoat, material.clearcoat_texture) = (0.4, 0.8, add(false, 1));
@@ -105,7 +108,7 @@ pub fn tables_of_many_materials_are_split() {
         let mut random = Random(number as u64);
         recipe.textures = vec![texture(&mut random, true, 1)];
         recipe.materials[0].base_color_texture =
-            Some(MaterialTexture { texture: 0, wrap: [Wrap::Repeat; 2], nearest: false });
+            Some(MaterialTexture { texture: 0, wrap: [Wrap::Repeat; 2], nearest: false, second_uv: false });
         build(recipe, number)
     };
     let models: Vec<_> = (0..1100).map(one).collect();

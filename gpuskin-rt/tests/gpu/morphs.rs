@@ -12,7 +12,7 @@ const ERRORS: [f32; 2] = [0.1, 0.3];
 
 /// A model with three levels of detail, whose vertices morph targets move; without them if `morphs` is false.
 fn test_model(tangent: bool, morphs: bool) -> TestModel {
-    let format = VertexFormat { packing: Packing::Wide, tangent, color: false };
+    let format = VertexFormat { packing: Packing::Wide, tangent, second_uv: false, color: false };
     let mut random = Random(5);
     let mut recipe = Recipe::random(&mut random, Encoding::LocalPacked, format, BONES).with_morphs(&mut random);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];

@@ -150,7 +150,7 @@ pub fn palette_keeps_pose_of_previous_frame() {
             (4, true, 1 << 13, eight[1]),
         ];
         for (bones, culling, morph_bytes, packing) in cases {
-            let format = VertexFormat { packing, tangent: false, color: false };
+            let format = VertexFormat { packing, tangent: false, second_uv: false, color: false };
             let mut recipe = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, bones);
             if morph_bytes > 0 {
                 recipe = recipe.with_morphs(&mut Random(9));
@@ -328,7 +328,7 @@ pub fn moving_instances_have_motion_vectors() {
 
 pub fn previous_poses_are_kept_only_on_request() {
     let gpu = noop(wgpu::Limits::downlevel_defaults());
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let test = Recipe::random(&mut Random(3), Encoding::LocalPacked, format, 4).build(|_, _| Pose::REST);
     let bytes = [false, true].map(|motion_vectors| {
         let descriptor = RendererDescriptor { motion_vectors, ..Default::default() };

@@ -18,7 +18,7 @@ fn test_model() -> TestModel {
 }
 
 fn model_of_clips(clips: usize) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, 1);
     let corner = |i: usize| Vec3::from([0, 1, 2].map(|axis| if i >> axis & 1 == 0 { -0.8 } else { 0.8 }));
     let vertex = |i| {

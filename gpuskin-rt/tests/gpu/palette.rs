@@ -6,7 +6,7 @@ use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu_with};
 use gpuskin_rt::internals::*;
 
 fn test_model(bones: u32) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), Encoding::LocalPacked, format, bones);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     recipe.build(|_, _| Pose::REST)

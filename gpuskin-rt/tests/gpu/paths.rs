@@ -14,7 +14,7 @@ const BONES: u32 = 24;
 const MOST_OTHER: f64 = 0.001;
 
 fn recipe(encoding: Encoding) -> Recipe {
-    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(7), encoding, format, BONES);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     recipe

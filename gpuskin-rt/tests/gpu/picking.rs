@@ -37,7 +37,7 @@ const PICK: &str = r"
 const SIDE: u32 = ROW * PIXELS;
 
 fn test_model(encoding: Encoding) -> TestModel {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     let mut recipe = Recipe::random(&mut Random(2), encoding, format, 12);
     recipe.materials = vec![Material { double_sided: true, ..plain([1.0; 4]) }];
     let mut random = Random(3);

@@ -17,6 +17,7 @@ fn square(encoding: Encoding, format: VertexFormat, colors: [Vec4; 2], material:
         normal: Vec3::Z,
         tangent: Vec4::X,
         uv: Vec2::new(x, 1.0 - y),
+        second_uv: Vec2::ZERO,
         joints: [0; 8],
         weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         part: 0,
@@ -95,7 +96,7 @@ pub fn vertex_colours_are_drawn() {
         for packing in [Packing::Full, Packing::Narrow, Packing::Wide, Packing::Static, Packing::Full8, Packing::Wide8]
         {
             for (tangent, color) in [(false, true), (true, true), (true, false)] {
-                let format = VertexFormat { packing, tangent, color };
+                let format = VertexFormat { packing, tangent, second_uv: false, color };
                 let encoding = if packing == Packing::Static { Encoding::VatF16 } else { Encoding::MatrixF16 };
                 let recipe = square(encoding, format, [BELOW, ABOVE], plain(base.extend(1.0).to_array()));
                 let shown = halves(&recipe_picture(&gpu, recipe));
@@ -109,7 +110,7 @@ pub fn vertex_colours_are_drawn() {
 }
 
 pub fn vertex_alpha_is_cut_out_of_colour_and_depth() {
-    let colored = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
+    let colored = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: true };
     let masked = Material { alpha_cutoff: Some(0.5), ..plain([1.0; 4]) };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         let recipe = || square(Encoding::TrsF16, colored, [BELOW, ABOVE], masked.clone());
@@ -146,7 +147,7 @@ pub fn vertex_alpha_is_cut_out_of_colour_and_depth() {
 }
 
 pub fn unlit_material_shows_base_colour() {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: true };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for cutoff in [None, Some(0.5)] {
             let color = [0.5, 0.25, 1.0, 1.0];
@@ -163,7 +164,7 @@ pub fn unlit_material_shows_base_colour() {
 }
 
 pub fn emitted_light_is_added_to_lit_colour() {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: true };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: true };
     for gpu in BACKENDS.into_iter().filter_map(gpu) {
         for (textured, cutoff) in [(false, None), (true, None), (true, Some(0.5))] {
             let material = Material {
@@ -193,7 +194,7 @@ pub fn emitted_light_is_added_to_lit_colour() {
 /// A roof of two slopes over a square of one metre: either four shared corners with arbitrary
 /// normals, or three corners per slope with the slope's normal.
 fn roof(shared: bool, material: Material) -> Model {
-    let format = VertexFormat { packing: Packing::Full, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false };
     let mut recipe = square(Encoding::MatrixF32, format, [Vec4::ONE; 2], material);
     let corner = |v: &mut Vertex| v.position.z = 0.4 * v.position.x * (1.0 - v.position.y);
     recipe.vertices.iter_mut().for_each(corner);

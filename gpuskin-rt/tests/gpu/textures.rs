@@ -44,6 +44,7 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
         normal: Vec3::Z,
         tangent: Vec4::X,
         uv: Vec2::new(x, y),
+        second_uv: Vec2::ZERO,
         joints: [0; 8],
         weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         part: 0,
@@ -51,7 +52,7 @@ fn square(material: Material, textures: Vec<(ColorTexture, Vec<Vec<Vec<u8>>>)>) 
     };
     let recipe = Recipe {
         encoding: Encoding::MatrixF16,
-        format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
+        format: VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false },
         bones: 1,
         clips: vec![STILL],
         frames_per_layer: 8,

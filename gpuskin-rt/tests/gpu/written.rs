@@ -233,7 +233,7 @@ pub fn written_instances_are_drawn() {
 
 /// Any words may be written: frames end, and the device is not lost.
 pub fn written_garbage_is_survived() {
-    let format = VertexFormat { packing: Packing::Narrow, tangent: false, color: false };
+    let format = VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false };
     for gpu in BACKENDS.into_iter().filter_map(compute) {
         for encoding in [Encoding::LocalPacked, Encoding::MatrixF16, Encoding::TrsPacked] {
             let mut random = Random(3);

@@ -8,7 +8,7 @@ use ktx2::{Format, Header, Index, LevelIndex};
 use super::inspect;
 
 fn sampled(texture: u32) -> MaterialTexture {
-    MaterialTexture { texture, wrap: [Wrap::Repeat; 2], nearest: false }
+    MaterialTexture { texture, wrap: [Wrap::Repeat; 2], nearest: false, second_uv: false }
 }
 
 fn metadata() -> Metadata {
@@ -58,7 +58,7 @@ fn metadata() -> Metadata {
         parts: vec![].into(),
         variants: vec![].into(),
         mesh: MeshInfo {
-            format: VertexFormat { packing: Packing::Full, tangent: false, color: false },
+            format: VertexFormat { packing: Packing::Full, tangent: false, second_uv: false, color: false },
             range: VertexRange::default(),
             vertex_count: 24,
             vertices: Default::default(),
@@ -79,6 +79,7 @@ fn metadata() -> Metadata {
             metallic: 0.0,
             roughness: 1.0,
             occlusion_strength: 1.0,
+            occlusion_second_uv: false,
             ior: 1.5,
             specular: 1.0,
             specular_color: [1.0; 3],

@@ -163,7 +163,7 @@ fn wgsl_structures_match_rust_layout() {
         assert_eq!(crowd, (13, size_of::<BatchedCrowd>()));
     }
     let palettes = Variant::all().find(|v| v.encoding.needs_compute()).unwrap();
-    let (drawn_batch, _) = parse(&drawn(palettes, InstanceSource::Batch { table: false }, false, false));
+    let (drawn_batch, _) = parse(&diffuse(palettes, InstanceSource::Batch { table: false }, false, false));
     let drawn_crowd = same_layout!(
         &drawn_batch,
         "GpuskinDrawnCrowd",
@@ -203,7 +203,7 @@ fn wgsl_structures_match_rust_layout() {
     assert_eq!(u64::from(size), cull::BOUNDS_BYTES);
     let view = same_layout!(&module_of_bounds, "GpuskinCullView", cull::CullView, [view_proj, eye, lod_scale]);
     assert_eq!(view, (3, size_of::<cull::CullView>()));
-    let (field, _) = parse(&drawn(Variant::all().next().unwrap(), InstanceSource::Field, false, false));
+    let (field, _) = parse(&diffuse(Variant::all().next().unwrap(), InstanceSource::Field, false, false));
     let field = same_layout!(
         &field,
         "GpuskinField",

@@ -437,16 +437,18 @@ fn random_vertex(random: &mut Random, bones: u32, influences: usize) -> Vertex {
         *weight = random.within(0.05, 1.0);
     }
     let sum: f32 = weights.iter().sum();
-    Vertex {
+    let vertex = Vertex {
         position: random.vector(),
         normal: random.direction(),
         tangent: random.direction().extend(if random.unit() < 0.5 { 1.0 } else { -1.0 }),
         uv: Vec2::new(random.unit(), random.within(-1.0, 2.0)),
+        second_uv: Vec2::ZERO,
         joints: [0; 8].map(|_| random.below(bones)),
         weights: weights.map(|w| w / sum),
         part: random.below(17),
         color: random.direction().abs().extend(random.unit()),
-    }
+    };
+    Vertex { second_uv: Vec2::new(1.5 * vertex.uv.y, vertex.uv.x - 0.3), ..vertex }
 }
 
 fn range_of(vertices: &[Vertex]) -> VertexRange {
@@ -494,6 +496,7 @@ pub fn plain(base_color: [f32; 4]) -> Material {
         metallic: 0.0,
         roughness: 1.0,
         occlusion_strength: 1.0,
+        occlusion_second_uv: false,
         orm_texture: None,
         ior: 1.5,
         specular: 1.0,
@@ -526,5 +529,5 @@ pub fn variant_names(exist: bool) -> List<Str> {
 
 /// Returns a texture that is sampled nearest, and clamped.
 pub fn nearest(texture: u32) -> MaterialTexture {
-    MaterialTexture { texture, wrap: [Wrap::Clamp; 2], nearest: true }
+    MaterialTexture { texture, wrap: [Wrap::Clamp; 2], nearest: true, second_uv: false }
 }

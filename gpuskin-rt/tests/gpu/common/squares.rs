@@ -24,6 +24,7 @@ pub fn square(center: Vec3, half: f32, joint: u32) -> ([Vertex; 4], [u32; 6]) {
         normal: Vec3::Z,
         tangent: Vec4::X,
         uv: Vec2::new(x * 0.5 + 0.5, 0.5 - y * 0.5),
+        second_uv: Vec2::ZERO,
         joints: [joint, 0, 0, 0, 0, 0, 0, 0],
         weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         part: 0,
@@ -38,7 +39,7 @@ pub fn square_recipe(encoding: Encoding, material: Material) -> Recipe {
     let (vertices, indices) = square(Vec3::ZERO, 0.2, 0);
     Recipe {
         encoding,
-        format: VertexFormat { packing: Packing::Narrow, tangent: false, color: false },
+        format: VertexFormat { packing: Packing::Narrow, tangent: false, second_uv: false, color: false },
         bones: 1,
         clips: vec![
             STILL,

@@ -36,6 +36,8 @@ fn model(locals: Vec<(Option<usize>, Local)>, channels: Vec<Vec<Channel>>, bones
             normals: None,
             tangents: None,
             uvs: vec![],
+            second_uvs: vec![],
+            second_normal_map: false,
             colors: None,
             targets: vec![],
             influences,
