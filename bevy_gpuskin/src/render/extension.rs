@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bevy::asset::uuid::Uuid;
 use bevy::ecs::system::{StaticSystemParam, SystemParam, SystemParamItem};
 use bevy::material::descriptor::BindGroupLayoutDescriptor;
+use bevy::mesh::UvChannel;
 use bevy::pbr::{Material, MaterialExtension, MeshFlags, MeshUniform};
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
@@ -28,6 +29,7 @@ use gpuskin_rt::{CrowdRenderer, Error, Model, wgpu};
 
 use super::crowds::CharacterRenderer;
 use super::extension_class::{Data, Extended, ExtendedPart, ExtensionClass, mesh_layout};
+use super::material::SecondUv;
 use super::shader::EXTENDED_MODEL_GROUP;
 
 /// First of the ids of the images by which `StandardMaterial` finds the textures of models.
@@ -59,13 +61,15 @@ impl StandardMaterials {
     ) -> Result<(), Error> {
         let (material, textures) = (&model.meta.materials()[index], renderer.material_textures(model, index as u32)?);
         let mut lend = |texture: &Option<SampledTexture>| {
-            let SampledTexture { view, sampler } = texture.as_ref()?;
+            let SampledTexture { view, sampler, .. } = texture.as_ref()?;
             let handle = Handle::<Image>::Uuid(Uuid::from_u128(FIRST_IMAGE.as_u128() + self.images), PhantomData);
             self.images += 1;
             images.insert(handle.id(), gpu_image(view, sampler));
             Some(handle)
         };
         let orm = lend(&textures.orm);
+        let second = SecondUv::of(material);
+        let channel = |second: bool| if second { UvChannel::Uv1 } else { UvChannel::Uv0 };
         let [r, g, b, a] = material.base_color;
         let [emitted_r, emitted_g, emitted_b] = material.emissive;
         let standard = StandardMaterial {
@@ -78,6 +82,10 @@ impl StandardMaterials {
             occlusion_texture: orm.clone().filter(|_| material.occlusion_strength > 0.0),
             metallic_roughness_texture: orm,
             normal_map_texture: lend(&textures.normal),
+            occlusion_channel: channel(second.occlusion),
+            metallic_roughness_channel: channel(second.metallic_roughness),
+            normal_map_channel: channel(second.normal),
+            emissive_channel: channel(second.emissive),
             double_sided: material.double_sided,
             cull_mode: (!material.double_sided).then_some(Face::Back),
             unlit: material.unlit,

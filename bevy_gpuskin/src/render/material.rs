@@ -79,6 +79,27 @@ pub(super) struct MaterialClass {
     pub(super) variants: bool,
     /// Whether the alpha of the base colour texture is the share of the tint.
     pub(super) tint_mask: bool,
+    pub(super) second_uv: SecondUv,
+}
+
+/// Textures that have the second texture coordinates of the vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct SecondUv {
+    pub(super) occlusion: bool,
+    pub(super) metallic_roughness: bool,
+    pub(super) normal: bool,
+    pub(super) emissive: bool,
+}
+
+impl SecondUv {
+    pub(super) fn of(material: &Material) -> Self {
+        Self {
+            occlusion: material.orm_texture.is_some() && material.occlusion_second_uv,
+            metallic_roughness: material.orm_texture.is_some_and(|texture| texture.second_uv),
+            normal: material.normal_texture.is_some_and(|texture| texture.second_uv),
+            emissive: material.emissive_texture.is_some_and(|texture| texture.second_uv),
+        }
+    }
 }
 
 /// Meaning of the alpha of a surface.
@@ -173,7 +194,7 @@ impl Materials {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        Self { clock, white: SampledTexture { view, sampler } }
+        Self { clock, white: SampledTexture { view, sampler, second_uv: false } }
     }
 
     /// Returns the materials of a model, by index. `variants`: whether its instances have variants of them. `surface`: the
@@ -213,6 +234,7 @@ impl Materials {
             normal_map: textures.normal.is_some(),
             variants,
             tint_mask: material.has_tint_mask(),
+            second_uv: SecondUv::of(material),
         };
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("bevy_gpuskin material"),

@@ -184,12 +184,17 @@ impl Key {
     }
 
     fn shader_defs(self) -> Vec<ShaderDefVal> {
-        let MaterialClass { alpha, normal_map, variants, tint_mask, double_sided: _ } = self.class;
+        let MaterialClass { alpha, normal_map, variants, tint_mask, second_uv: second, double_sided: _ } = self.class;
         let is_forward = self.pass != Pass::Prepass;
         let has_surface = self.surface.is_some();
         // Bindings and varyings that a pass does not read cost nothing.
         let reads_base_color = is_forward || self.may_discard();
         let reads_normal_map = is_forward || has_surface;
+        // A pass that reads the surface reads all textures of it.
+        let has_normal_map = normal_map && self.has_tangents() && reads_normal_map;
+        let second_normal = second.normal && has_normal_map;
+        let reads_second = |texture: bool| texture && reads_normal_map;
+        let second_surface = second.occlusion || second.metallic_roughness || second.emissive;
         let is_opaque = matches!(alpha, AlphaClass::Opaque | AlphaClass::CutOut { by_surface: true });
         let defs = [
             (is_forward, "CHARACTER_FORWARD"),
@@ -202,7 +207,12 @@ impl Key {
             (has_surface && is_opaque, "CHARACTER_OPAQUE"),
             (variants && reads_base_color, "CHARACTER_VARIANTS"),
             (tint_mask && reads_base_color, "CHARACTER_TINT_MASK"),
-            (normal_map && self.has_tangents() && reads_normal_map, "STANDARD_MATERIAL_NORMAL_MAP"),
+            (has_normal_map, "STANDARD_MATERIAL_NORMAL_MAP"),
+            (second_normal || reads_second(second_surface), "CHARACTER_SECOND_UV"),
+            (reads_second(second.occlusion != second.metallic_roughness), "CHARACTER_OCCLUSION_APART"),
+            (reads_second(second.metallic_roughness), "CHARACTER_SECOND_METALLIC_ROUGHNESS"),
+            (reads_second(second.emissive), "CHARACTER_SECOND_EMISSIVE"),
+            (second_normal, "CHARACTER_SECOND_NORMAL"),
         ];
         let material_group = ShaderDefVal::UInt("MATERIAL_BIND_GROUP".into(), MATERIAL_BIND_GROUP_INDEX as u32);
         iter::once(material_group).chain(names(&defs)).collect()
@@ -291,6 +301,7 @@ fn extend(base: &mut Base<'_>, key: Key, extension: &ExtensionClass, descriptor:
             (true, "VERTEX_POSITIONS"),
             (true, "VERTEX_UVS"),
             (true, "VERTEX_UVS_A"),
+            (key.variant.has_second_uv(), "VERTEX_UVS_B"),
             (true, "VERTEX_COLORS"),
             (true, "VERTEX_OUTPUT_INSTANCE_INDEX"),
             (has_normals, "VERTEX_NORMALS"),
@@ -318,6 +329,9 @@ fn mesh_layout(layouts: &mut MeshVertexBufferLayouts, key: Key) -> MeshVertexBuf
         .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, vec![[0.0_f32; 2]]);
     if key.extension.is_some() {
         mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, vec![[0.0_f32; 4]]);
+        if key.variant.has_second_uv() {
+            mesh.insert_attribute(Mesh::ATTRIBUTE_UV_1, vec![[0.0_f32; 2]]);
+        }
     }
     if key.has_tangents() {
         mesh.insert_attribute(Mesh::ATTRIBUTE_TANGENT, vec![[0.0_f32; 4]]);

@@ -13,6 +13,7 @@ mod picking;
 mod regroup;
 #[cfg(feature = "assets")]
 mod reload;
+mod second_uv;
 mod surface;
 mod tint_masks;
 mod variants;
