@@ -94,7 +94,7 @@ impl AssetLoader for BakeLoader {
                 let bytes = context.read_asset_bytes(file).await;
                 files.insert(name, bytes.map_err(|error| BakeError(format!("{error}; bake the model again")))?);
             }
-            let model = assemble(files).map_err(|reason| BakeError(format!("gpuskin/{folder}/{reason}")))?;
+            let model = Model::from_files(files).map_err(|error| BakeError(format!("gpuskin/{folder}/{error}")))?;
             let name = folder.split('/').next().unwrap_or(folder);
             models.push(context.add_labeled_asset(name.to_owned(), CharacterModel { model: Arc::new(model), stamp }));
         }
@@ -132,30 +132,6 @@ fn model_folders(module: &str) -> BTreeMap<&str, Vec<&str>> {
 }
 
 const MESH: &str = "mesh.bin";
-
-/// Makes a model of its files. An error starts with the name of the file.
-fn assemble(mut files: BTreeMap<&str, Vec<u8>>) -> Result<Model, String> {
-    let mesh = files.remove(MESH).unwrap_or_default();
-    let (mut main, mut others) = (None, Vec::new());
-    let is_animation = |name: &&str| name.starts_with("anim-");
-    for name in files.keys().copied().filter(is_animation).collect::<Vec<_>>() {
-        let bytes = files.remove(name).unwrap_or_default();
-        let model = Model::from_ktx2(bytes).map_err(|error| format!("{name}: {error}"))?;
-        match mesh.starts_with(&model.meta.content_hash) {
-            true => main = Some(model),
-            false => others.push(model),
-        }
-    }
-    let main = main.ok_or(format!("{MESH}: it is of another bake than the animations; bake the model again"))?;
-    let main = main.with_mesh(mesh).map_err(|error| error.to_string())?;
-    let main = main.with_textures(|name| Ok(files.remove(name).unwrap_or_default()));
-    let mut main = main.map_err(|error| error.to_string())?;
-    for other in others {
-        let mesh = files.remove(&*format!("mesh-{}.bin", other.meta.encoding().name())).unwrap_or_default();
-        main.others.to_mut().push(other.with_mesh(mesh).map_err(|error| error.to_string())?);
-    }
-    Ok(main)
-}
 
 fn stamp(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
