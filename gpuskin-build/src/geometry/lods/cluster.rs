@@ -237,8 +237,11 @@ impl<'a> ClusteredSurface<'a> {
     /// one of its group at that position with the closest texture coordinates, or `v` itself if its
     /// group has none there.
     fn stand_in(&self, group: usize, there: &UsedVertex, v: u32) -> u32 {
-        let uv = |v: u32| self.geometry.vertices[v as usize].uv;
-        let off = |other: &u32| uv(*other).distance_squared(uv(v));
+        let vertex = |v: u32| &self.geometry.vertices[v as usize];
+        let off = |other: &u32| {
+            let (a, b) = (vertex(*other), vertex(v));
+            a.uv.distance_squared(b.uv) + a.second_uv.distance_squared(b.second_uv)
+        };
         let twins = self.places[there.place as usize].get(&group);
         let closest = twins.into_iter().flatten().min_by(|a, b| off(a).total_cmp(&off(b)).then(a.cmp(b)));
         closest.copied().unwrap_or(v)

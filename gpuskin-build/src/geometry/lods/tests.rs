@@ -176,6 +176,26 @@ fn meshes_of_hard_edges_are_simplified() {
     assert!(triangles(levels.last().unwrap()) <= 64, "{:?}", levels.iter().map(triangles).collect::<Vec<_>>());
 }
 
+/// A straight tube has the same shape whichever rings it loses: its second texture coordinates decide.
+#[test]
+fn vertices_that_second_texture_coordinates_need_are_kept() {
+    let (rings, around, noisy) = (31, 24, 23);
+    let mut tube = tube(rings, around, None, 0, DVec3::ZERO);
+    // Not linear at one end.
+    let noise = |v: u32| if v / around >= noisy { f64::from((v * 7) % 5) / 10.0 } else { 0.0 };
+    tube.second_uvs = (0..).zip(&tube.uvs).map(|(v, uv)| *uv + noise(v)).collect();
+    let geometry = geometry(vec![tube]);
+    let levels = levels(&geometry, &bent(&geometry, &[0.0]), 1, MIN_TRIANGLES);
+    let mut used: Vec<u32> = levels[0].parts.concat();
+    used.sort_unstable();
+    used.dedup();
+    let end = f32::from(noisy as u8) / f32::from(rings as u8 - 1) - 1e-4;
+    let (kept, others): (Vec<u32>, Vec<u32>) =
+        used.iter().partition(|v| geometry.vertices[**v as usize].position.z > end);
+    // The end has 192 vertices, and the rest 552.
+    assert!(kept.len() > 150 && others.len() < 276, "{} and {} others", kept.len(), others.len());
+}
+
 /// Returns separate boxes with hard edges, of two materials in turn, the last one a part that can be
 /// hidden. Each side is a grid.
 fn boxes(count: usize) -> Vec<Primitive> {

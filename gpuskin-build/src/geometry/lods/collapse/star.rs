@@ -1,9 +1,10 @@
 //! Triangles around a place that is removed: which vanish, what the others become, and whether the
 //! surface stays whole.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+use gpuskin_rt::internals::vertex::Vertex;
 
-use super::state::{HalfEdgeCollapse, SeamRule};
+use super::state::{COORDINATES, HalfEdgeCollapse, SeamRule};
 use crate::geometry::lods::error::SurfacePoint;
 use crate::geometry::lods::surface::closest;
 use crate::vector_math::{distance_squared, dot, sub};
@@ -141,7 +142,8 @@ impl HalfEdgeCollapse<'_> {
         let off = |c: &u32| {
             let (a, b) = (vertex(*c), vertex(corner));
             let turned = a.normal.distance(b.normal) * NORMAL_WEIGHT * self.side;
-            turned + a.uv.distance(b.uv) * UV_WEIGHT * self.uv_scale
+            let shifted = |(of, scale): (fn(&Vertex) -> Vec2, f32)| of(a).distance(of(b)) * UV_WEIGHT * scale;
+            COORDINATES.into_iter().zip(self.uv_scales).map(shifted).fold(turned, |sum, off| sum + off)
         };
         let all = self.around[place as usize].iter().flat_map(|&t| self.triangles[t as usize]);
         let group = self.corners[corner as usize].group;
@@ -186,9 +188,11 @@ impl HalfEdgeCollapse<'_> {
             let own = &self.geometry.vertices[self.corners[corner as usize].vertex as usize];
             let [a, b, c] = self.vertices_of(after).map(|v| &self.geometry.vertices[v as usize]);
             let normal = (a.normal * part.x + b.normal * part.y + c.normal * part.z).normalize_or_zero();
-            let uv = a.uv * part.x + b.uv * part.y + c.uv * part.z;
+            let mixed = |of: fn(&Vertex) -> Vec2| of(a) * part.x + of(b) * part.y + of(c) * part.z;
             let color = (a.color * part.x + b.color * part.y + c.color * part.z - own.color).truncate();
-            most = most.max(uv.distance(own.uv) * UV_WEIGHT * self.uv_scale);
+            for (of, scale) in COORDINATES.into_iter().zip(self.uv_scales) {
+                most = most.max(mixed(of).distance(of(own)) * UV_WEIGHT * scale);
+            }
             most = most.max(normal.distance(own.normal) * NORMAL_WEIGHT * self.side);
             most = most.max(color.length() * COLOR_WEIGHT * self.side);
         }

@@ -4,7 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+use gpuskin_rt::internals::vertex::Vertex;
 
 use crate::geometry::Geometry;
 use crate::geometry::lods::error::FinestSurface;
@@ -21,6 +22,8 @@ const POINTS_IN_ALL_POSES: usize = 1 << 12;
 const MAX_STRIDE: usize = 8;
 /// No corner or place.
 const NONE: u32 = u32::MAX;
+/// Texture coordinates of a vertex: the first and the second ones.
+pub(super) const COORDINATES: [fn(&Vertex) -> Vec2; 2] = [|v| v.uv, |v| v.second_uv];
 
 /// Treatment of seams: edges at which normals, texture coordinates or materials change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,8 +71,8 @@ pub(crate) struct HalfEdgeCollapse<'a> {
     pub(super) queue: BinaryHeap<Reverse<[u32; 3]>>,
     /// Longest side of the surface, in metres.
     pub(super) side: f32,
-    /// Metres per unit of texture coordinates.
-    pub(super) uv_scale: f32,
+    /// Metres per unit of each of the [`COORDINATES`]; 0 if they are all the same.
+    pub(super) uv_scales: [f32; 2],
     /// Points of triangles are measured in one pose of so many.
     pub(super) stride: usize,
     /// Number of groups of triangles.
@@ -159,12 +162,13 @@ impl<'a> HalfEdgeCollapse<'a> {
         }
 
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let (mut uv, mut metres) = (0.0, 0.0);
+        let (mut uv, mut metres) = ([0.0; 2], 0.0);
         for triangle in &triangles {
             for i in 0..3 {
                 let [v, w] = [i, (i + 1) % 3].map(|i| corners[triangle[i] as usize].vertex as usize);
                 (low, high) = (low.min(poses[0][v]), high.max(poses[0][v]));
-                uv += geometry.vertices[v].uv.distance(geometry.vertices[w].uv);
+                let [a, b] = [v, w].map(|vertex| &geometry.vertices[vertex]);
+                uv.iter_mut().zip(COORDINATES).for_each(|(uv, of)| *uv += of(a).distance(of(b)));
                 metres += poses[0][v].distance(poses[0][w]);
             }
         }
@@ -186,7 +190,7 @@ impl<'a> HalfEdgeCollapse<'a> {
             around,
             queue: BinaryHeap::new(),
             side: (high - low).max_element(),
-            uv_scale: if uv > 0.0 { metres / uv } else { 0.0 },
+            uv_scales: uv.map(|uv| if uv > 0.0 { metres / uv } else { 0.0 }),
             stride: (total / POINTS_IN_ALL_POSES).clamp(1, MAX_STRIDE),
             groups: groups.len(),
             tests: 0,
