@@ -211,6 +211,17 @@ impl MaterialTextures {
         differs(&mut material.clearcoat_texture, roughness, "clear coat", "clear coat's roughness");
         differs(&mut material.clearcoat_normal_texture, material.normal_texture, "clear coat's normal", "normal");
         differs(&mut material.sheen_roughness_texture, material.sheen_color_texture, "sheen roughness", "sheen colour");
+        let mut combine = |texture: &mut Option<Texture>, other: Option<Texture>, what: &str| {
+            let (Some(own), Some(other)) = (*texture, other) else { return };
+            if let Err(diagnostic) = textures.claim_combined([own.image, other.image], file.limits().image) {
+                warn(what, diagnostic);
+                *texture = None;
+            }
+        };
+        combine(&mut material.occlusion_texture, material.metallic_roughness_texture, "occlusion");
+        combine(&mut material.specular_texture, material.specular_color_texture, "specular");
+        combine(&mut material.clearcoat_texture, roughness, "clear coat");
+        combine(&mut material.sheen_roughness_texture, material.sheen_color_texture, "sheen roughness");
         second.filter(|_| material.has_second_uv())
     }
 }

@@ -1,6 +1,6 @@
 //! Textures of materials: images and samplers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gltf::json::texture::{MagFilter, WrappingMode};
 use gltf::json::validation::Checked;
@@ -32,6 +32,8 @@ pub(super) struct TextureReader {
     pixels: Pixels,
     image_slots: BTreeMap<usize, Result<usize, Diagnostic>>,
     texels: u64,
+    /// Pairs of images whose texture is larger than both.
+    combined: BTreeSet<[usize; 2]>,
     /// Textures that only an extension gives an image, with the names of the extensions.
     in_extensions: BTreeMap<usize, String>,
     pub images: Vec<Image>,
@@ -39,7 +41,14 @@ pub(super) struct TextureReader {
 
 impl TextureReader {
     pub(super) fn new(pixels: Pixels) -> Self {
-        Self { pixels, image_slots: BTreeMap::new(), texels: 0, in_extensions: BTreeMap::new(), images: Vec::new() }
+        Self {
+            pixels,
+            image_slots: BTreeMap::new(),
+            texels: 0,
+            combined: BTreeSet::new(),
+            in_extensions: BTreeMap::new(),
+            images: Vec::new(),
+        }
     }
 
     /// Reads a texture. Returns `None` for a texture without an image, which glTF allows.
@@ -190,9 +199,29 @@ impl TextureReader {
         Ok((width, height, image.rgba()?))
     }
 
+    /// Adds the texels by which the texture that two images share exceeds the larger one, as a row and a column do.
+    pub(super) fn claim_combined(&mut self, images: [usize; 2], most: u64) -> Result<(), Diagnostic> {
+        let [a, b] = images.map(|image| self.size(image).map(u64::from));
+        let area = |[width, height]: [u64; 2]| width * height;
+        let excess = area([a[0].max(b[0]), a[1].max(b[1])]) - area(a).max(area(b));
+        if excess == 0 || !self.combined.insert(images) {
+            return Ok(());
+        }
+        let claimed = self.claim_texels(excess, most);
+        if claimed.is_err() {
+            self.combined.remove(&images);
+            self.texels -= excess;
+        }
+        claimed
+    }
+
     /// Adds an image to the sum of texels, before it is allocated.
     fn claim(&mut self, [width, height]: [u32; 2], most: u64) -> Result<(), Diagnostic> {
-        self.texels += u64::from(width) * u64::from(height);
+        self.claim_texels(u64::from(width) * u64::from(height), most)
+    }
+
+    fn claim_texels(&mut self, texels: u64, most: u64) -> Result<(), Diagnostic> {
+        self.texels += texels;
         if self.texels > most {
             let message = format!("the images of the model have more than {most} texels in total");
             return Err(Diagnostic::error(DiagnosticCode::LimitImage, message));

@@ -111,6 +111,35 @@ fn textures_that_share_channels_share_coordinates() {
     assert!(coordinates(outcome.model())[1].is_empty());
 }
 
+/// A row of texels and a column would share a texture of 64 million, more than the images of a model may have.
+#[test]
+fn combined_images_count_as_large_as_their_texture() {
+    let mut g = figure();
+    for [width, height] in [[8192, 1], [1, 8192]] {
+        for _ in 0..6 {
+            let mut bytes = std::io::Cursor::new(vec![]);
+            image::RgbImage::new(width, height).write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
+            let view = g.view(&bytes.into_inner());
+            let index = g.push("images", json!({ "bufferView": view }));
+            g.push("textures", json!({ "source": index }));
+        }
+    }
+    let uvs = g.floats("VEC2", &FIRST);
+    let mut own = g.json["meshes"][0]["primitives"][0].clone();
+    own["attributes"]["TEXCOORD_0"] = json!(uvs);
+    for i in 0..6 {
+        let rough = json!({ "metallicRoughnessTexture": { "index": i } });
+        own["material"] = json!(
+            g.push("materials", json!({ "pbrMetallicRoughness": rough, "occlusionTexture": { "index": 6 + i } }))
+        );
+        g.json["meshes"][0]["primitives"].as_array_mut().unwrap().push(own.clone());
+    }
+    let outcome = g.import();
+    let warnings = outcome.warnings();
+    let told = |w: &String| w.contains("occlusion texture is ignored: the images") && w.contains("texels in total");
+    assert!(warnings.len() == 6 && warnings.iter().all(told), "{warnings:#?}");
+}
+
 #[test]
 fn a_mesh_without_the_second_attribute_is_named() {
     let outcome = with(&[&FIRST], occlusion_apart()).import();
