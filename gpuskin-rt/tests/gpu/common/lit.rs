@@ -151,17 +151,7 @@ impl Scene<'_> {
 pub fn vertex(position: Vec3, normal: Vec3, uv: Vec2) -> Vertex {
     let tangent = Vec4::new(1.0, 0.0, 0.0, 1.0);
     let weights = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    Vertex {
-        position,
-        normal,
-        tangent,
-        uv,
-        second_uv: 0.5 * uv + 0.25,
-        joints: [0; 8],
-        weights,
-        part: 0,
-        color: Vec4::ONE,
-    }
+    Vertex { position, normal, tangent, uv, second_uv: Vec2::ZERO, joints: [0; 8], weights, part: 0, color: Vec4::ONE }
 }
 
 pub fn recipe(vertices: Vec<Vertex>, indices: Vec<u32>, tangent: bool, material: Material) -> Recipe {
