@@ -67,7 +67,7 @@ fn table(context: &Context, subject: &Subject, count: u32, frames: usize) -> Res
         SIZE[0],
         SIZE[1],
     ));
-    let scene = Scene::new(context, subject, count)?;
+    let scene = Scene::new(context, subject, count, 0.0)?;
     let works = scene.works();
     let mut times = vec![Vec::new(); works.len()];
     // Interleaved, so that clock rates and other load on the machine affect all methods alike.

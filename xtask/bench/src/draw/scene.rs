@@ -60,7 +60,8 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    pub(super) fn new(context: &Context, subject: &Subject, count: u32) -> Result<Self, String> {
+    /// `lod_error`: as in [`Asks`].
+    pub(super) fn new(context: &Context, subject: &Subject, count: u32, lod_error: f32) -> Result<Self, String> {
         let device = &context.device;
         let places = places(count, subject.model.meta.clips.len() as u32);
         let reach = (f64::from(count).sqrt().ceil()) as f32 * SPACING;
@@ -88,11 +89,23 @@ impl Scene {
         let mut sides = Vec::new();
         if subject.model.meta.encoding.needs_compute() {
             for (shared, shadows, behaves) in (0..8).map(|i| (i & 4 != 0, i & 2 != 0, i & 1 != 0)) {
-                sides.push(Side::new(context, &subject.model, &layout, &places, Asks { shadows, behaves, shared })?);
+                sides.push(Side::new(
+                    context,
+                    &subject.model,
+                    &layout,
+                    &places,
+                    Asks { shadows, behaves, shared, lod_error },
+                )?);
             }
         }
         for shadows in [false, true] {
-            sides.push(Side::new(context, &subject.direct, &layout, &places, Asks { shadows, ..Asks::default() })?);
+            sides.push(Side::new(
+                context,
+                &subject.direct,
+                &layout,
+                &places,
+                Asks { shadows, lod_error, ..Asks::default() },
+            )?);
         }
         let map =
             |_| target(device, wgpu::TextureFormat::Depth32Float, [SHADOW_MAP; 2]).create_view(&Default::default());

@@ -47,6 +47,8 @@ pub(super) struct Asks {
     pub(super) behaves: bool,
     /// Whether instances share poses on a time grid, in a cache of skinned vertices.
     pub(super) shared: bool,
+    /// [`RendererDescriptor::lod_error`]. 0 where all triangles are drawn, as the static baseline does.
+    pub(super) lod_error: f32,
 }
 
 /// Crowd in its own renderer.
@@ -71,10 +73,9 @@ impl Side {
         places: &[Placed],
         asks: Asks,
     ) -> Result<Self, String> {
-        let Asks { shadows, behaves, shared } = asks;
+        let Asks { shadows, behaves, shared, lod_error } = asks;
         let failed = |e: gpuskin_rt::internals::Error| e.to_string();
-        // LOD 0 at any distance, because the static baseline draws all triangles.
-        let descriptor = RendererDescriptor { lod_error: 0.0, morph_bytes: 1 << 30, ..Default::default() };
+        let descriptor = RendererDescriptor { lod_error, morph_bytes: 1 << 30, ..Default::default() };
         let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
         let descriptor = CrowdDescriptor {
             capacity: places.len() as u32,

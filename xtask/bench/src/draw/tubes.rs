@@ -1,6 +1,8 @@
 //! Frame times of two tubes of the same triangles on the same 64 bones, in one run: eight influences over four, and
 //! morph targets over none.
 
+use gpuskin_rt::RendererDescriptor;
+
 use super::scene::{Scene, Work};
 use super::subjects::tubes_of;
 use super::tube::TubeKind;
@@ -18,18 +20,25 @@ struct Pair {
     names: [&'static str; 2],
     short: &'static str,
     most: f64,
+    /// Allowed LOD error, pixels.
+    lod_error: f32,
 }
 
-/// Eight influences over four.
+/// Eight influences over four: where culling may leave influences out, and where it may not.
 pub(crate) fn influences(context: &Context, options: &Options) -> Result<(), String> {
-    let names = ["four influences", "eight influences"];
-    measure(context, options, &Pair { kinds: [TubeKind::Four, TubeKind::Eight], names, short: "four", most: 1.02 })
+    for lod_error in [RendererDescriptor::default().lod_error, 0.0] {
+        let names = ["four influences", "eight influences"];
+        let kinds = [TubeKind::Four, TubeKind::Eight];
+        measure(context, options, &Pair { kinds, names, short: "four", most: 1.02, lod_error })?;
+    }
+    Ok(())
 }
 
 /// Morph targets over none.
 pub(crate) fn morphs(context: &Context, options: &Options) -> Result<(), String> {
     let names = ["no morph targets", "20 of 50 morph targets"];
-    measure(context, options, &Pair { kinds: [TubeKind::Four, TubeKind::Morphs], names, short: "none", most: 1.1 })
+    let kinds = [TubeKind::Four, TubeKind::Morphs];
+    measure(context, options, &Pair { kinds, names, short: "none", most: 1.1, lod_error: 0.0 })
 }
 
 fn measure(context: &Context, options: &Options, pair: &Pair) -> Result<(), String> {
@@ -39,8 +48,12 @@ fn measure(context: &Context, options: &Options, pair: &Pair) -> Result<(), Stri
     };
     let subjects = tubes_of(&pair.kinds.map(|kind| (VERTICES, kind)))?;
     let [first, second] = pair.names;
-    heading(&format!("{count} instances of a tube of {VERTICES} vertices, 64 bones: {first}, {second}"));
-    let scenes = [Scene::new(context, &subjects[0], count)?, Scene::new(context, &subjects[1], count)?];
+    heading(&format!(
+        "{count} instances of a tube of {VERTICES} vertices, 64 bones, allowed error {} pixels: {first}, {second}",
+        pair.lod_error
+    ));
+    let scene = |subject| Scene::new(context, subject, count, pair.lod_error);
+    let scenes = [scene(&subjects[0])?, scene(&subjects[1])?];
     let works: Vec<Vec<Work<'_>>> =
         scenes.iter().map(|scene| scene.works().into_iter().filter(Work::is_a_choice).collect()).collect();
     let mut times = vec![[Vec::new(), Vec::new()]; works[0].len()];
