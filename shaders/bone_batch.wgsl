@@ -4,7 +4,7 @@
 alias GpuskinPoseSource = u32;
 
 fn gpuskin_pose_source(input: GpuskinInput, instance: GpuskinInstance, time: vec2<u32>) -> GpuskinPoseSource {
-    return gpuskin_model.palette_at + gpuskin_entry(input).x * gpuskin_model.palette_stride;
+    return gpuskin_model.palette_at + gpuskin_slot(gpuskin_entry(input).x) * gpuskin_model.palette_stride;
 }
 
 // Index of the first matrix of an instance's previous pose; the current pose if the palette does

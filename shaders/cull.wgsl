@@ -76,6 +76,8 @@ struct GpuskinVisibility {
     lod_plus_one: u32,
     // Projected size of one metre of the model, in allowed LOD errors.
     error_scale: f32,
+    // Whether the greatest four influences of each vertex suffice.
+    four_influences: bool,
 }
 
 const gpuskin_max_error_scale: f32 = 3e38;
@@ -105,6 +107,13 @@ fn gpuskin_lod(error_scale: f32) -> u32 {
         lod = coarser;
     }
     return lod;
+}
+
+// Whether the greatest four influences of each vertex suffice: together with that of the level of detail, their error is at most
+// the allowed one. CPU reference: four_influences in gpuskin-rt/src/cull.rs.
+fn gpuskin_four_influences(lod: u32, error_scale: f32) -> bool {
+    let error = gpuskin_parameters.influence_error;
+    return error > 0.0 && (error + gpuskin_parameters.errors[lod / 4u][lod % 4u]) * error_scale <= 1.0;
 }
 
 // Bounding box of an instance. CPU reference: reach in gpuskin-rt/src/cull.rs.
@@ -145,14 +154,15 @@ fn gpuskin_instance_box(number: u32) -> GpuskinInstanceBox {
 // Visibility of an instance in a view.
 fn gpuskin_visibility(number: u32, bounds: GpuskinInstanceBox) -> GpuskinVisibility {
     if (!bounds.visible || bounds.unbounded) {
-        return GpuskinVisibility(u32(bounds.visible), gpuskin_max_error_scale);
+        return GpuskinVisibility(u32(bounds.visible), gpuskin_max_error_scale, false);
     }
     let view = gpuskin_views[number];
     if (!gpuskin_in_view(view.view_proj, bounds.centre, bounds.edges)) {
-        return GpuskinVisibility(0u, 0.0);
+        return GpuskinVisibility(0u, 0.0, false);
     }
     let error_scale = gpuskin_error_scale(view, bounds.centre, bounds.edges, bounds.scale);
-    return GpuskinVisibility(1u + gpuskin_lod(error_scale), error_scale);
+    let lod = gpuskin_lod(error_scale);
+    return GpuskinVisibility(1u + lod, error_scale, gpuskin_four_influences(lod, error_scale));
 }
 
 // Lists per set: one per level of detail, twice if poses are cached.
@@ -162,13 +172,14 @@ fn gpuskin_lists_per_set() -> u32 {
 
 // Adds the instances of a workgroup to the lists of some sets. Returns the palette slot plus one.
 // sets: first set, and number of sets. seen: per set, four bits with the LOD of this thread's
-// instance plus one; 0 if the set does not show it. held: palette slot plus one that the instance
+// instance plus one; 0 if the set does not show it. four_influences: a bit per set. held: palette slot plus one that the instance
 // has already; 0: if any set shows the instance, it gets a shared slot, or one behind the `slots_taken`
 // slots. most: finest level of detail plus one, and largest projected size of one metre, over all views.
 fn gpuskin_list_visible(
     thread: u32,
     number: u32,
     view_lods: vec4<u32>,
+    four_influences: u32,
     sets: vec2<u32>,
     most: GpuskinVisibility,
     known_slot: u32,
@@ -229,13 +240,15 @@ fn gpuskin_list_visible(
         }
         slot += gpuskin_parameters.cached_poses;
     }
+    // Vertices of shared poses are skinned once, with all influences.
+    let own = select(0u, 0xffffffffu, kind == 0u);
     for (var which = 0u; which < sets.y; which++) {
         let lod_plus_one = (view_lods[which / 8u] >> (which % 8u * 4u)) & 15u;
         if (lod_plus_one != 0u) {
             let list = kind + lod_plus_one - 1u;
             let entry = atomicAdd(&gpuskin_counts[which * lists + list], 1u);
             let at = gpuskin_entry_at(sets.x + which, lists, list, entry);
-            atomicStore(&gpuskin_lists[at], slot);
+            atomicStore(&gpuskin_lists[at], slot | (((four_influences & own) >> which) << 31u));
             atomicStore(&gpuskin_lists[at + 1u], number - gpuskin_first_instance());
         }
     }

@@ -28,8 +28,9 @@ struct GpuskinCullParameters {
     // Word offset of the cache slots, one per sample.
     cache_at: u32,
     cache_entries: u32,
-    // Not used, zero.
-    reserved: u32,
+    // Greatest distance by which vertices move without all but their greatest four influences, metres; 0: all are always
+    // used.
+    influence_error: f32,
     // LOD errors in metres, ascending, four per vector.
     errors: array<vec4<f32>, 2>,
 }

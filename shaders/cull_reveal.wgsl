@@ -12,7 +12,7 @@ fn gpuskin_reveal(
     let number = gpuskin_first_instance() + index;
     var view_lods = vec4<u32>(0u);
     var known_slot = 0u;
-    var most = GpuskinVisibility(0u, 0.0);
+    var most = GpuskinVisibility(0u, 0.0, false);
     if (index < gpuskin_parameters.instances) {
         let at = gpuskin_parameters.marks_at + index;
         let mark = atomicLoad(&gpuskin_lists[at]);
@@ -31,5 +31,15 @@ fn gpuskin_reveal(
     let views = gpuskin_parameters.views;
     let revealed = select(views, views + 1u, views > 1u);
     let slots_taken = atomicLoad(&gpuskin_lists[gpuskin_slots_taken_at()]);
-    gpuskin_list_visible(thread, number, view_lods, vec2<u32>(revealed, 1u), most, known_slot, slots_taken);
+    let four_influences = u32(most.four_influences);
+    gpuskin_list_visible(
+        thread,
+        number,
+        view_lods,
+        four_influences,
+        vec2<u32>(revealed, 1u),
+        most,
+        known_slot,
+        slots_taken,
+    );
 }

@@ -1,5 +1,10 @@
 // Instances from storage buffers, by the list of drawn instances.
 
+// Entry of the list of drawn instances: palette slot, and number of the instance.
+fn gpuskin_entry(input: GpuskinInput) -> vec2<u32> {
+    return gpuskin_list[input.drawn];
+}
+
 // Transform of the drawn instance. Its pose is in the palette: what it plays is zero.
 fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance {
     let at = gpuskin_list[input.drawn].y * 2u;

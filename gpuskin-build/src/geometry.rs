@@ -38,6 +38,8 @@ pub struct Geometry {
     pub colors: bool,
     /// Deltas of morph targets.
     pub morphs: VertexMorphs,
+    /// Greatest distance between a vertex with all influences and with its greatest four alone, metres; 0 if no vertex keeps more.
+    pub influence_error: f32,
     /// Influences that were dropped.
     pub dropped: Dropped,
 }
@@ -96,6 +98,7 @@ impl Geometry {
         let mut geometry = Self::arrange((weld.vertices, weld.lists), groups, baked_of_source, tangents, dropped);
         geometry.morphs = VertexMorphs::new(morphs, std::mem::take(&mut geometry.morphs.of));
         geometry.second_uv = model.has_second_uv();
+        geometry.influence_error = kept.error_of_four();
         geometry
     }
 
@@ -145,7 +148,18 @@ impl Geometry {
         old_lists.iter().zip(&new_of_old).for_each(|(list, new)| lists[*new as usize] = *list);
         let morphs = VertexMorphs { of: lists, ..VertexMorphs::default() };
         let colors = vertices.iter().any(|v| color_word(v.color) != color_word(Vec4::ONE));
-        Self { vertices, indices, parts, baked_of_source, tangents, second_uv: false, colors, morphs, dropped }
+        Self {
+            vertices,
+            indices,
+            parts,
+            baked_of_source,
+            tangents,
+            second_uv: false,
+            colors,
+            morphs,
+            influence_error: 0.0,
+            dropped,
+        }
     }
 }
 

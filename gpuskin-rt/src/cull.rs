@@ -98,8 +98,8 @@ pub struct CullUniform {
     pub cache_at: u32,
     /// Number of entries of the pose cache: samples, and gaps between clips.
     pub cache_entries: u32,
-    /// Unused, zero.
-    pub reserved: u32,
+    /// [`MeshInfo::influence_error`](crate::model::MeshInfo::influence_error), metres; 0: all influences are always used.
+    pub influence_error: f32,
     /// LOD error per level, ascending, metres: [`MeshLod::error`](crate::model::MeshLod::error); 0 for LOD
     /// 0.
     pub errors: [f32; MAX_LODS],
@@ -259,6 +259,12 @@ pub fn lod(view: &CullView, errors: &[f32], middle: Vec3, edges: [Vec3; 3], scal
     let Some(error_scale) = error_scale(view, middle, edges, scale) else { return 0 };
     let coarser = errors.iter().skip(1).take_while(|error| **error * error_scale <= 1.0);
     coarser.count()
+}
+
+/// Returns whether the greatest four influences of each vertex suffice for an instance: whether their error and that of the
+/// level of detail, projected together, are at most the allowed error. `error_scale`: [`error_scale`].
+pub fn four_influences(influence_error: f32, lod_error: f32, error_scale: Option<f32>) -> bool {
+    influence_error > 0.0 && error_scale.is_some_and(|scale| (influence_error + lod_error) * scale <= 1.0)
 }
 
 /// Compute entry point of [`cull`]: one thread per instance, workgroups counted along x, then y.

@@ -12,7 +12,7 @@ use crate::list::{List, Str};
 use crate::{ColorTexture, Encoding, Material, VertexFormat, VertexRange};
 
 /// Version of [`Metadata`] and of the files it describes.
-pub const FORMAT_VERSION: u32 = 15;
+pub const FORMAT_VERSION: u32 = 16;
 
 /// Greatest texture side, in texels, that every device supports (the WebGL2 limit).
 pub const MAX_SIDE: u32 = 2048;
@@ -323,6 +323,9 @@ pub struct MeshInfo {
     /// Coarser LODs of the same sub-meshes, from fine to coarse; fewer than [`MAX_LODS`]. They
     /// use the same vertices.
     pub levels: List<MeshLod>,
+    /// Greatest distance between a vertex with all influences and with its greatest four alone, over poses of all clips; 0 if
+    /// no vertex has more than four. Metres.
+    pub influence_error: f32,
     /// Byte range of the deltas of morph targets ([`MorphLists`](crate::morph::MorphLists)); of length zero
     /// if there are none.
     pub morphs: ByteRange,

@@ -15,10 +15,9 @@ pub mod models {
     pub static POLE: Model = Model {
         meta: Metadata {
             content_hash: [
-                79, 222, 98, 200, 158, 226, 208, 184, 223, 143, 169, 51, 189, 163, 168,
-                70,
+                196, 72, 209, 91, 225, 239, 77, 117, 131, 108, 95, 198, 57, 143, 176, 77,
             ],
-            format_version: 15,
+            format_version: 16,
             name: Borrowed("pole"),
             encoding: Encoding::LocalPacked,
             texture: AnimationTexture {
@@ -244,6 +243,7 @@ pub mod models {
                     ],
                 ),
                 levels: Borrowed(&[]),
+                influence_error: 0.0,
                 morphs: ByteRange { offset: 232, len: 0 },
                 rest: None,
             },
@@ -295,15 +295,15 @@ pub mod models {
         },
         animation: Payload {
             data: Data::File {
-                name: Borrowed("pole/63941406/anim-local-packed.ktx2"),
+                name: Borrowed("pole/ac3ccb10/anim-local-packed.ktx2"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
-            size: 1560,
+            size: 1564,
             hash_at: 196,
             levels: Borrowed(
                 &[
                     ByteRange {
-                        offset: 1048,
+                        offset: 1052,
                         len: 512,
                     },
                 ],
@@ -311,7 +311,7 @@ pub mod models {
         },
         mesh: Payload {
             data: Data::File {
-                name: Borrowed("pole/63941406/mesh.bin"),
+                name: Borrowed("pole/ac3ccb10/mesh.bin"),
                 baked: Borrowed(super::GPUSKIN_BAKED),
             },
             size: 232,
@@ -324,10 +324,10 @@ pub mod models {
                 Model {
                     meta: Metadata {
                         content_hash: [
-                            224, 160, 15, 88, 132, 216, 17, 128, 194, 57, 181, 65, 56,
-                            112, 153, 162,
+                            92, 1, 53, 231, 9, 38, 111, 188, 167, 181, 188, 194, 84, 38,
+                            116, 187,
                         ],
-                        format_version: 15,
+                        format_version: 16,
                         name: Borrowed("pole"),
                         encoding: Encoding::TrsPacked,
                         texture: AnimationTexture {
@@ -553,6 +553,7 @@ pub mod models {
                                 ],
                             ),
                             levels: Borrowed(&[]),
+                            influence_error: 0.0,
                             morphs: ByteRange { offset: 232, len: 0 },
                             rest: None,
                         },
@@ -604,7 +605,7 @@ pub mod models {
                     },
                     animation: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/63941406/anim-trs-packed.ktx2"),
+                            name: Borrowed("pole/ac3ccb10/anim-trs-packed.ktx2"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 2128,
@@ -620,7 +621,7 @@ pub mod models {
                     },
                     mesh: Payload {
                         data: Data::File {
-                            name: Borrowed("pole/63941406/mesh-trs-packed.bin"),
+                            name: Borrowed("pole/ac3ccb10/mesh-trs-packed.bin"),
                             baked: Borrowed(super::GPUSKIN_BAKED),
                         },
                         size: 232,

@@ -68,6 +68,7 @@ fn probes(model: &Model) -> Model {
         clips,
         parts,
         levels,
+        influence_error: 0.0,
         morphs: ByteRange::default(),
         rest: None,
     };

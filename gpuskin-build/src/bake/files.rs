@@ -202,6 +202,7 @@ fn mesh_file(
         clips,
         parts: geometry.parts.clone().into(),
         levels: infos,
+        influence_error: geometry.influence_error,
         morphs,
         rest,
     };

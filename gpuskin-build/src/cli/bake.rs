@@ -9,7 +9,7 @@ use super::args::{Args, Command, MANIFEST, MESSAGE_FORMAT, option, switch};
 use super::cache_folder::{self, CachePlace};
 use super::outcome::{CommandOutput, Failure, load, print_error};
 use super::progress::ProgressDisplay;
-use super::text::{Table, bytes, clip_table, count, level_table, model_line, worst};
+use super::text::{Table, bytes, clip_table, count, influence_line, level_table, model_line, worst};
 use crate::bake::{BakeFailure, BakeOptions, BakedModel, ClipErrors, ClipLoop, LoopChange};
 use crate::bake_job::{BakeJob, BakeScope, BakeSummary};
 use crate::cache::{Cache, SharedMode};
@@ -240,6 +240,7 @@ fn describe(model: &BakedModel, explain: bool) -> String {
         if !model.meta.mesh.levels.is_empty() {
             let _ = writeln!(text, "{}", level_table(&model.meta.mesh));
         }
+        text.push_str(&influence_line(&model.meta.mesh));
         if explain {
             let _ = writeln!(text, "{}", candidate_table(model));
         }

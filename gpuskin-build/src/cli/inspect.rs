@@ -12,7 +12,9 @@ use ktx2::{ColorModel, Header, Reader};
 
 use super::args::{Args, Command, switch};
 use super::outcome::{CommandOutput, Failure};
-use super::text::{Table, bytes, clip_table, count, level_table, model_line, printable, printable_names, worst};
+use super::text::{
+    Table, bytes, clip_table, count, influence_line, level_table, model_line, printable, printable_names, worst,
+};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 
 pub(super) const COMMAND: Command = Command {
@@ -283,6 +285,7 @@ fn model(meta: &Metadata, header: &Header) -> String {
     if !mesh.levels.is_empty() {
         let _ = writeln!(text, "{}", level_table(mesh));
     }
+    text.push_str(&influence_line(mesh));
     let mut names = Table::new(["clip", "in the glTF file", ">first frame", ">intervals"]);
     let short = printable_names(meta.clips.iter().map(|clip| &*clip.name), 24);
     let sources = printable_names(meta.clips.iter().map(|clip| &*clip.source), 48);

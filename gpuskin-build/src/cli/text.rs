@@ -97,6 +97,17 @@ pub(super) fn level_table(mesh: &MeshInfo) -> String {
     table.render()
 }
 
+/// Returns one line about the error of four influences per vertex; empty if no vertex has more.
+pub(super) fn influence_line(mesh: &MeshInfo) -> String {
+    match mesh.influence_error {
+        0.0 => String::new(),
+        error => format!(
+            "  influences      up to 8 per vertex; where it is not visible, the greatest 4: {} off\n\n",
+            length(error)
+        ),
+    }
+}
+
 /// Returns one line about a baked model, without its name.
 pub(super) fn model_line(meta: &Metadata) -> String {
     let vertices = meta.mesh.vertex_count as usize;

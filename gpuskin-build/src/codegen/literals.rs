@@ -89,7 +89,7 @@ structs! {
     BoneInfo { name, parent, bind }
     MaskInfo { name, bones }
     MorphInfo { name, bone, axis, scale }
-    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, morphs, rest }
+    MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, influence_error, morphs, rest }
     RestInfo { vertices, position_min, position_extent, clip, seconds }
     MeshPart { material, part, flat, first_index, index_count }
     MeshLod { error, parts }

@@ -20,6 +20,8 @@ const OF_A_CLIP: usize = 16;
 /// Number of influences that are kept, for every source vertex.
 pub(crate) struct KeptInfluences {
     counts: Vec<u8>,
+    /// Greatest distance between a vertex with all influences and with its greatest four, of those that keep more, metres.
+    error_of_four: f64,
     /// Whether the counts follow from the tolerance.
     automatic: bool,
 }
@@ -28,14 +30,60 @@ impl KeptInfluences {
     /// Chooses the counts. `distance`: allowed position error, metres. `angle`: allowed error of normals,
     /// degrees.
     pub(crate) fn new(model: &Model, limit: InfluenceLimit, distance: f64, angle: f64) -> Self {
-        let vertices = model.primitives.iter().map(|primitive| primitive.positions.len()).sum();
         match limit {
-            InfluenceLimit::Most(most) => Self { counts: vec![most as u8; vertices], automatic: false },
+            InfluenceLimit::Most(most) if most <= ALWAYS => {
+                let vertices = model.primitives.iter().map(|primitive| primitive.positions.len()).sum();
+                Self { counts: vec![most as u8; vertices], error_of_four: 0.0, automatic: false }
+            }
+            InfluenceLimit::Most(most) => Self { automatic: false, ..Self::choose(model, most, |_, _| most) },
             InfluenceLimit::Auto => {
                 let most = Loss { distance: distance * SHARE, angle: angle.to_radians() * SHARE };
-                Self { counts: within(model, vertices, most), automatic: true }
+                Self::choose(model, ALWAYS, |losses, all| {
+                    let fits = |count: &usize| {
+                        let loss = losses[count - 1];
+                        *count >= all || (loss.distance <= most.distance && loss.angle <= most.angle)
+                    };
+                    (ALWAYS..MAX_INFLUENCES).find(fits).unwrap_or(MAX_INFLUENCES)
+                })
             }
         }
+    }
+
+    /// Gives a count to each vertex. `usual`: that of vertices with at most [`ALWAYS`] influences. `of_many`: that of another, from
+    /// its losses and the number of its influences.
+    fn choose(model: &Model, usual: usize, of_many: impl Fn(&[Loss; MAX_INFLUENCES], usize) -> usize + Sync) -> Self {
+        let vertices = model.primitives.iter().map(|primitive| primitive.positions.len()).sum();
+        let mut kept = Self { counts: vec![usual as u8; vertices], error_of_four: 0.0, automatic: true };
+        let mut affected: Vec<(usize, &Primitive, usize)> = Vec::new();
+        let mut first = 0;
+        for primitive in &model.primitives {
+            let many = (0..primitive.positions.len()).filter(|v| primitive.influences.of(*v).len() > ALWAYS);
+            affected.extend(many.map(|v| (first + v, primitive, v)));
+            first += primitive.positions.len();
+        }
+        if affected.is_empty() {
+            return kept;
+        }
+        let poses = poses(model);
+        let of_vertex = |&(_, primitive, vertex): &(usize, &Primitive, usize)| {
+            let mut worst = [Loss::default(); MAX_INFLUENCES];
+            poses.iter().for_each(|bones| raise(bones, primitive, vertex, &mut worst));
+            (of_many(&worst, primitive.influences.of(vertex).len()), worst[ALWAYS - 1].distance)
+        };
+        let chosen: Vec<_> = affected.par_iter().map(of_vertex).collect();
+        for (&(source, ..), (count, loss)) in affected.iter().zip(chosen) {
+            kept.counts[source] = count as u8;
+            if count > ALWAYS {
+                kept.error_of_four = kept.error_of_four.max(loss);
+            }
+        }
+        kept
+    }
+
+    /// Returns the greatest distance between a vertex with all influences and with its greatest four alone, over some poses of all
+    /// clips, metres; 0 if no vertex keeps more than four.
+    pub(crate) fn error_of_four(&self) -> f32 {
+        self.error_of_four as f32
     }
 
     /// Returns the count of a vertex.
@@ -47,39 +95,6 @@ impl KeptInfluences {
     pub(crate) fn is_loss(&self, source_vertex: usize) -> bool {
         !self.automatic || self.of(source_vertex) == MAX_INFLUENCES
     }
-}
-
-/// Returns, for every source vertex, the least number of influences from [`ALWAYS`] up that has at most
-/// this effect; [`MAX_INFLUENCES`] if no number does.
-fn within(model: &Model, vertices: usize, most: Loss) -> Vec<u8> {
-    let mut counts = vec![ALWAYS as u8; vertices];
-    let mut affected: Vec<(usize, &Primitive, usize)> = Vec::new();
-    let mut first = 0;
-    for primitive in &model.primitives {
-        let many = (0..primitive.positions.len()).filter(|v| primitive.influences.of(*v).len() > ALWAYS);
-        affected.extend(many.map(|v| (first + v, primitive, v)));
-        first += primitive.positions.len();
-    }
-    if affected.is_empty() {
-        return counts;
-    }
-    let poses = poses(model);
-    let chosen: Vec<u8> = affected
-        .par_iter()
-        .map(|&(_, primitive, vertex)| {
-            let mut worst = [Loss::default(); MAX_INFLUENCES];
-            poses.iter().for_each(|bones| raise(bones, primitive, vertex, &mut worst));
-            let all = primitive.influences.of(vertex).len();
-            let fits = |count: &usize| {
-                let loss = worst[count - 1];
-                *count >= all || (loss.distance <= most.distance && loss.angle <= most.angle)
-            };
-            let fits = (ALWAYS..MAX_INFLUENCES).find(fits);
-            fits.unwrap_or(MAX_INFLUENCES) as u8
-        })
-        .collect();
-    affected.iter().zip(chosen).for_each(|(&(source, ..), count)| counts[source] = count);
-    counts
 }
 
 /// Returns the skinning matrices of the rest pose, and of some poses of the clips.

@@ -147,8 +147,20 @@ pub(super) fn animation(meta: &Metadata, file: &Ktx2, bytes: &[u8]) -> Checked {
 
 /// Checks `mesh.bin`.
 pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
-    let MeshInfo { format, range, vertex_count, vertices, indices, wide_indices, clips, parts, levels, morphs, rest } =
-        &meta.mesh;
+    let MeshInfo {
+        format,
+        range,
+        vertex_count,
+        vertices,
+        indices,
+        wide_indices,
+        clips,
+        parts,
+        levels,
+        influence_error,
+        morphs,
+        rest,
+    } = &meta.mesh;
     let part = |range: &ByteRange| slice(bytes, *range).ok_or("file is shorter than the metadata says");
     let (vertex_bytes, index_bytes, clip_bytes) = (part(vertices)?, part(indices)?, part(clips)?);
     let records: Vec<ClipRecord> = meta.clips.iter().map(ClipInfo::record).collect();
@@ -196,6 +208,12 @@ pub(super) fn mesh(meta: &Metadata, bytes: &[u8]) -> Checked {
             levels.iter().map(|level| level.error).is_sorted()
                 && levels.iter().all(|level| level.error.is_finite() && level.error >= 0.0),
             "LOD errors are negative, not finite, or not ascending",
+        ),
+        (
+            influence_error.is_finite()
+                && *influence_error >= 0.0
+                && (*influence_error == 0.0 || format.packing.influences() > 4),
+            "the error of four influences is negative, not finite, or of vertices that have no more",
         ),
         (
             index_bytes.chunks_exact(index_size).all(|i| index(i) < *vertex_count),

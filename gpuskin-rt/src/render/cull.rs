@@ -28,6 +28,7 @@ pub(crate) struct CullMesh<'a> {
     pub(crate) lods: &'a [Vec<IndexRange>],
     /// LOD error per level, metres.
     pub(crate) errors: &'a [f32],
+    pub(crate) influence_error: f32,
     pub(crate) vertex_count: u32,
     /// Poses per instance: 1, or 2 if the previous frame's pose is kept.
     pub(crate) pose_times: u32,
@@ -81,6 +82,7 @@ impl Views {
             parts: mesh.lods.first().map_or(0, Vec::len) as u32,
             max_groups: device.limits().max_compute_workgroups_per_dimension,
             lods: self.lods(mesh) as u32,
+            influence_error: mesh.influence_error,
             errors,
             ..CullUniform::default()
         }

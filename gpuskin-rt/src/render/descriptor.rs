@@ -31,7 +31,8 @@ pub struct RendererDescriptor {
     /// Allowed LOD error in pixels, where an instance is nearest to the camera, in a picture of
     /// [`Camera::height`](super::Camera::height). 0 draws everything in the finest LOD. LODs are
     /// chosen where instances are culled; elsewhere, instances are drawn in the finest LOD. In the renderer's shadow maps, 1.5
-    /// times as many texels are allowed.
+    /// times as many texels are allowed. Of vertices with more than four influences, the greatest four are used where their
+    /// error, which the bake measures, and that of the LOD together are within it, on draw paths with a palette.
     pub lod_error: f32,
     /// Whether occluded instances are left out of the main view, so that they cost it neither a
     /// pose nor a draw. Other instances and the game's own geometry occlude. Needs culling, and a

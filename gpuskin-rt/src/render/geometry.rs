@@ -40,6 +40,8 @@ pub(crate) struct Geometry {
     pub(crate) lods: Vec<Vec<IndexRange>>,
     /// LOD error per level, metres; 0 for the finest LOD.
     pub(crate) errors: Vec<f32>,
+    /// [`MeshInfo::influence_error`](crate::model::MeshInfo::influence_error).
+    influence_error: f32,
     /// Bounds of the clips ([`cull::pack_bounds`]), if instances can be culled.
     pub(crate) bounds: Option<Vec<u32>>,
     motion: Motion,
@@ -166,6 +168,7 @@ impl Geometry {
             parts,
             lods,
             errors,
+            influence_error: meta.mesh.influence_error,
             bounds,
             motion,
             morphs,
@@ -201,6 +204,7 @@ impl Geometry {
         CullMesh {
             lods: &self.lods,
             errors: &self.errors,
+            influence_error: self.influence_error,
             vertex_count: self.vertex_count,
             pose_times: self.poses().map_or(1, |poses| poses.pose_times()),
         }

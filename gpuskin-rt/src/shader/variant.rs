@@ -265,6 +265,16 @@ impl InstanceSource {
         matches!(self, Self::Batch { table: true })
     }
 
+    /// Whether culling decides how many influences of the vertices are used.
+    pub(super) fn chooses_influences(self, variant: Variant) -> bool {
+        self.lists_slots(variant) && variant.vertex.packing.influences() > 4
+    }
+
+    /// Whether entries of the lists of drawn instances have slots of the palette.
+    pub(super) fn lists_slots(self, variant: Variant) -> bool {
+        variant.encoding.needs_compute() && matches!(self, Self::Records | Self::Added | Self::Batch { .. })
+    }
+
     /// Whether vertices read bones that a pose pass has drawn.
     pub(crate) fn is_posed(self, variant: Variant) -> bool {
         self == Self::Records && variant.is_posed()

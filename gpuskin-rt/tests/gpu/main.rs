@@ -19,6 +19,7 @@ mod explain;
 mod extremes;
 mod field;
 mod following;
+mod influences;
 mod layers;
 mod light;
 mod light_grid;
@@ -117,6 +118,7 @@ fn main() -> std::process::ExitCode {
         test!(field::wind_travels_at_its_velocity_after_a_week),
         test!(field::visible_fields_are_drawn_with_crowds, GPU),
         test!(field::invalid_numbers_are_clamped_and_models_without_texture_refused, COMPUTE),
+        test!(influences::small_instances_use_four_influences, COMPUTE),
         test!(layers::layers_and_live_bones_match_cpu_reference, COMPUTE),
         test!(layers::layers_follow_their_instances, GPU),
         test!(layers::layers_continue_in_another_crowd, GPU),

@@ -67,6 +67,7 @@ fn metadata() -> Metadata {
             clips: Default::default(),
             parts: vec![].into(),
             levels: vec![].into(),
+            influence_error: 0.0,
             morphs: Default::default(),
             rest: None,
         },

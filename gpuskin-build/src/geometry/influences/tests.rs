@@ -87,3 +87,19 @@ fn influences_beyond_the_format_are_reported() {
     let drawn = Geometry::new(&model, &KeptInfluences::new(&model, InfluenceLimit::Auto, 0.0, 0.0));
     assert!(drawn.dropped.vertices == 24 && (drawn.dropped.weight - 0.06).abs() < 1e-12, "{:?}", drawn.dropped);
 }
+
+#[test]
+fn error_of_four_influences_is_the_greatest_distance() {
+    let model = six([0.3, 0.2, 0.2, 0.15, 0.1, 0.05]);
+    let expected = (0..24).map(|vertex| moved(&model, vertex, 4)).fold(0.0, f64::max);
+    assert!(expected > 0.01, "{expected}");
+    for limit in [InfluenceLimit::Auto, InfluenceLimit::Most(8), InfluenceLimit::Most(5)] {
+        let geometry = Geometry::new(&model, &KeptInfluences::new(&model, limit, 0.0, 0.0));
+        assert!((f64::from(geometry.influence_error) - expected).abs() < 1e-6, "{limit:?}: {geometry:?}");
+    }
+    // Vertices that keep four have no such error.
+    for limit in [InfluenceLimit::Auto, InfluenceLimit::Most(4)] {
+        let geometry = Geometry::new(&model, &KeptInfluences::new(&model, limit, 100.0, 720.0));
+        assert_eq!(geometry.influence_error, 0.0, "{limit:?}");
+    }
+}

@@ -128,7 +128,7 @@ fn wgsl_structures_match_rust_layout() {
                 cached_poses,
                 cache_at,
                 cache_entries,
-                reserved,
+                influence_error,
                 errors
             ]
         );

@@ -257,6 +257,7 @@ impl Recipe {
                     clips: clip_range,
                     parts: parts.into(),
                     levels: vec![].into(),
+                    influence_error: 0.0,
                     morphs: morph_range,
                     rest: None,
                 },
