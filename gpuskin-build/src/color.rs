@@ -3,6 +3,7 @@
 //! | function or module | input | output |
 //! |---|---|---|
 //! | [`plan`] | materials of the source | materials for the runtime, and the textures that they use |
+//! | `enlarge` | the smaller of two images that share a texture | its texels in the size of the other one |
 //! | `mips` | an image | its mip levels |
 //! | `coverage` | mip levels of an alpha mask | levels that show the same share of their texels |
 //! | `blocks` | mip levels | distinct blocks of 4 x 4 texels |
@@ -14,6 +15,7 @@ mod basis;
 mod blocks;
 mod coverage;
 mod encode;
+mod enlarge;
 mod mips;
 mod plan;
 #[cfg(test)]

@@ -41,7 +41,8 @@ fn cover(at: u32, side: u32, above: u32) -> Vec<(u32, f32)> {
     (start as u32..above).map(|i| (i, covered(i) as f32)).take_while(|&(_, part)| part > 1e-6).collect()
 }
 
-struct Tables {
+/// Conversions between sRGB values and linear light.
+pub(super) struct Tables {
     /// Linear light of each sRGB value.
     linear: Vec<f32>,
     /// Linear light at the rounding borders between adjacent sRGB values, and infinity.
@@ -54,7 +55,7 @@ struct Tables {
 const STEPS: usize = 1 << 12;
 
 impl Tables {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let border = |v: u32| to_linear((v as f32 + 0.5) / 255.0);
         let borders: Vec<f32> = (0..255).map(border).chain([f32::INFINITY]).collect();
         let rounded = |step: usize| borders.partition_point(|&border| border <= step as f32 / STEPS as f32) as u8;
@@ -71,7 +72,8 @@ impl Tables {
         value
     }
 
-    fn average(
+    /// Returns the average of texels by the weights of columns and rows.
+    pub(super) fn average(
         &self,
         kind: MipFilter,
         texels: &[u8],

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 
 use gpuskin_rt::internals::{Material, MaterialTexture};
-use image::ImageBuffer;
-use image::imageops::{self, FilterType};
 
 use super::coverage;
+use super::enlarge::{Sampling, enlarged};
 use super::mips::MipFilter;
-use crate::model::{Image, Model, Texture};
+use crate::model::{Model, Texture};
 
 /// A texture to bake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +17,21 @@ pub struct PlannedTexture {
     pub(super) kind: MipFilter,
     /// Least alpha of a texel that is drawn, 1..=255, if alpha is a mask: mip levels keep its coverage.
     pub(super) least_alpha: Option<u8>,
+    /// How smaller images are enlarged; `None` if all have one size.
+    enlarging: Option<Sampling>,
 }
 
 impl PlannedTexture {
     fn new(source: TexelSource, kind: MipFilter) -> Self {
-        Self { source, kind, least_alpha: None }
+        Self { source, kind, least_alpha: None, enlarging: None }
+    }
+
+    /// Plans a texture whose channels are those of two images. `sampled`: the one whose sampler the texture has.
+    fn combined(source: TexelSource, kind: MipFilter, model: &Model, sampled: &Texture) -> Self {
+        let [a, b] = source.images().map(|image| image.map(|image| &model.images[image]));
+        let differ = a.zip(b).is_some_and(|(a, b)| [a.width, a.height] != [b.width, b.height]);
+        let enlarging = differ.then_some(Sampling { wrap: sampled.wrap, nearest: sampled.nearest });
+        Self { enlarging, ..Self::new(source, kind) }
     }
 }
 
@@ -37,6 +46,18 @@ enum TexelSource {
     ColorAndAlpha { color: Option<usize>, alpha: Option<usize> },
     /// Red of the first image, green of the second; 255 for a missing image.
     Coat { strength: Option<usize>, roughness: Option<usize> },
+}
+
+impl TexelSource {
+    /// The image of a layer, or the images of its channels.
+    fn images(&self) -> [Option<usize>; 2] {
+        match *self {
+            Self::Images { ref layers, .. } => [Some(layers[0]), None],
+            Self::Orm { occlusion: a, metallic_roughness: b }
+            | Self::Coat { strength: a, roughness: b }
+            | Self::ColorAndAlpha { color: a, alpha: b } => [a, b],
+        }
+    }
 }
 
 /// Returns the materials for the runtime, and the textures that they use.
@@ -102,18 +123,18 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
             let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
             let source =
                 TexelSource::Orm { occlusion: index(occlusion), metallic_roughness: index(metallic_roughness) };
-            sampled(t, place(PlannedTexture::new(source, MipFilter::Numbers)))
+            sampled(t, place(PlannedTexture::combined(source, MipFilter::Numbers, model, t)))
         });
         let (strength, roughness) = (&m.clearcoat_texture, &m.clearcoat_roughness_texture);
         material.clearcoat_texture = roughness.as_ref().or(strength.as_ref()).map(|t| {
             let index = |texture: &Option<Texture>| texture.as_ref().map(|t| t.image);
             let source = TexelSource::Coat { strength: index(strength), roughness: index(roughness) };
-            sampled(t, place(PlannedTexture::new(source, MipFilter::Numbers)))
+            sampled(t, place(PlannedTexture::combined(source, MipFilter::Numbers, model, t)))
         });
         let mut color_and_alpha = |color: Option<Texture>, alpha: Option<Texture>| {
             let texture = color.or(alpha)?;
             let source = TexelSource::ColorAndAlpha { color: color.map(|t| t.image), alpha: alpha.map(|t| t.image) };
-            Some(sampled(&texture, place(PlannedTexture::new(source, MipFilter::Light))))
+            Some(sampled(&texture, place(PlannedTexture::combined(source, MipFilter::Light, model, &texture))))
         };
         material.specular_texture = color_and_alpha(m.specular_color_texture, m.specular_texture);
         material.sheen_texture = color_and_alpha(m.sheen_color_texture, m.sheen_roughness_texture);
@@ -142,15 +163,6 @@ fn sampled(texture: &Texture, place: u32) -> MaterialTexture {
     MaterialTexture { texture: place, wrap: texture.wrap, nearest: texture.nearest, second_uv: texture.second_uv }
 }
 
-/// Returns the texels of an image, interpolated to another size.
-fn in_size(image: &Image, [width, height]: [u32; 2]) -> Cow<'_, [u8]> {
-    let texels = ImageBuffer::<image::Rgba<u8>, _>::from_raw(image.width, image.height, &image.rgba[..]);
-    match texels.filter(|_| [image.width, image.height] != [width, height]) {
-        Some(texels) => imageops::resize(&texels, width, height, FilterType::Triangle).into_raw().into(),
-        None => (&image.rgba[..]).into(),
-    }
-}
-
 impl PlannedTexture {
     /// Name of the source image, for messages.
     pub(super) fn name<'m>(&self, model: &'m Model) -> &'m str {
@@ -160,13 +172,12 @@ impl PlannedTexture {
     /// Width and height in texels: the greatest of all images.
     pub(super) fn size(&self, model: &Model) -> [u32; 2] {
         let size = |image: usize| [model.images[image].width, model.images[image].height];
-        let images = match self.source {
-            TexelSource::Images { ref layers, .. } => [Some(layers[0]), None],
-            TexelSource::Orm { occlusion: a, metallic_roughness: b }
-            | TexelSource::Coat { strength: a, roughness: b }
-            | TexelSource::ColorAndAlpha { color: a, alpha: b } => [a, b],
-        };
-        images.into_iter().flatten().map(size).fold([1; 2], |[w, h], [width, height]| [w.max(width), h.max(height)])
+        self.source
+            .images()
+            .into_iter()
+            .flatten()
+            .map(size)
+            .fold([1; 2], |[w, h], [width, height]| [w.max(width), h.max(height)])
     }
 
     /// Number of array layers.
@@ -209,7 +220,11 @@ impl PlannedTexture {
         let mut texels = vec![255; width as usize * height as usize * 4];
         let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {
             let Some(image) = image else { return };
-            let from = in_size(&model.images[image], [width, height]);
+            let image = &model.images[image];
+            let from: Cow<'_, [u8]> = match self.enlarging {
+                Some(sampling) => enlarged(self.kind, image, [width, height], sampling).into(),
+                None => (&image.rgba[..]).into(),
+            };
             for (to, from) in texels.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
                 to[channels.clone()].copy_from_slice(&from[channels.clone()]);
             }

@@ -311,7 +311,7 @@ fn textures_with_partial_blocks_stay_uncompressed() {
     assert!(!diagnostics.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
 }
 
-/// Channels of images of different sizes: the smaller one is interpolated.
+/// Channels of images of different sizes: the smaller one is interpolated, as its sampler does at the border.
 #[test]
 fn merged_images_may_have_different_sizes() {
     let image = |side: u32, channel: &dyn Fn(u32) -> u8| {
@@ -319,7 +319,15 @@ fn merged_images_may_have_different_sizes() {
         Image { name: "i".into(), width: side, height: side, rgba: (0..side * side).flat_map(texel).collect() }
     };
     let images = vec![image(4, &|x| 10 * x as u8), image(2, &|x| 200 * x as u8)];
-    for (occlusion, metallic_roughness) in [(0, 1), (1, 0)] {
+    let cases = [
+        (Wrap::Repeat, false, [50, 50, 150, 150]),
+        (Wrap::Mirror, false, [0, 50, 150, 200]),
+        (Wrap::Clamp, false, [0, 50, 150, 200]),
+        (Wrap::Repeat, true, [0, 0, 200, 200]),
+    ];
+    let orders = [(0, 1), (1, 0)].into_iter().flat_map(|order| cases.map(|case| (order, case)));
+    for ((occlusion, metallic_roughness), (wrap, nearest, small)) in orders {
+        let of = |image| of(image).map(|texture| Texture { wrap: [wrap; 2], nearest, ..texture });
         let material = Material {
             occlusion_texture: of(occlusion),
             metallic_roughness_texture: of(metallic_roughness),
@@ -330,9 +338,26 @@ fn merged_images_may_have_different_sizes() {
         let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Diagnostics::default());
         assert_eq!([all[0].info.width, all[0].info.height], [4, 4]);
         let row = |channel: usize| [0, 1, 2, 3].map(|x| all[0].files[0][0][4 * x + channel]);
-        let (large, small) = ([0, 10, 20, 30], [0, 50, 150, 200]);
+        let large = [0, 10, 20, 30];
         let expected = if occlusion == 0 { [large, small, small] } else { [small, large, large] };
-        assert_eq!([row(0), row(1), row(2)], expected);
+        assert_eq!([row(0), row(1), row(2)], expected, "{wrap:?}, nearest: {nearest}");
+    }
+}
+
+/// The smaller image is a colour: interpolated as linear light, its alpha channel as a number.
+#[test]
+fn merged_colors_are_enlarged_as_light() {
+    let image = |side: u32| {
+        let texel = |i| if i % side < side / 2 { [0; 4] } else { [255; 4] };
+        Image { name: "i".into(), width: side, height: side, rgba: (0..side * side).flat_map(texel).collect() }
+    };
+    for (color, alpha) in [(0, 1), (1, 0)] {
+        let material =
+            Material { specular_color_texture: of(color), specular_texture: of(alpha), ..Default::default() };
+        let all = baked(vec![image(2), image(4)], material, &wanted(&[ColorFormat::Rgba8]));
+        let texel = all[0].files[0][0].as_chunks::<4>().0[1];
+        // A quarter of the light of white is sRGB 137; a quarter of 255 is 64.
+        assert_eq!(texel, if color == 0 { [137, 137, 137, 0] } else { [0, 0, 0, 64] });
     }
 }
 
