@@ -93,6 +93,7 @@ codes! {
     MaterialExtension, "material::not_drawn", "A material has extensions that are not drawn.", "if the material looks wrong, convert it to plain metallic-roughness";
     MaterialNotFound, "material::not_found", "A variant or a tint mask names a material that no baked mesh has.", "use the name of a material of the model";
     MaterialTexture, "material::texture_left_out", "A texture is not baked: it has no image, or does not fit the other textures of its material.", "correct what the message names, or load the texture separately if the game's pipeline needs it";
+    MaterialSampler, "material::sampler", "A texture is drawn with the sampler of another one, with which it is combined.", "give both textures the same wrap modes and the same filter";
     MaterialVariant, "material::variant", "An image of a variant does not fit its material: the material has no base colour texture, or one of another size.", "give all images of a material the same size";
     VariantDifference, "material::variant_difference", "A variant of the file changes more of a material than its base colour.", "give the models whose surfaces differ entries of their own in the manifest, or leave the variants out: `file_variants = false`";
     MaterialTintMask, "material::tint_mask", "A tint mask does not fit its material: the material is not opaque, has no base colour texture, or one of another size.", "give the mask the size of the material's base colour texture";

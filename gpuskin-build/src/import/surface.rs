@@ -222,6 +222,22 @@ impl MaterialTextures {
         combine(&mut material.specular_texture, material.specular_color_texture, "specular");
         combine(&mut material.clearcoat_texture, roughness, "clear coat");
         combine(&mut material.sheen_roughness_texture, material.sheen_color_texture, "sheen roughness");
+        for (texture, other, what, name) in [
+            (material.occlusion_texture, material.metallic_roughness_texture, "occlusion", "metallic-roughness"),
+            (material.specular_texture, material.specular_color_texture, "specular", "specular colour"),
+            (material.clearcoat_texture, roughness, "clear coat", "clear coat's roughness"),
+            (material.sheen_roughness_texture, material.sheen_color_texture, "sheen roughness", "sheen colour"),
+        ] {
+            let sampler = |texture: Texture| (texture.wrap, texture.nearest);
+            if texture.zip(other).is_some_and(|(a, b)| sampler(a) != sampler(b)) {
+                let message = format!(
+                    "the {what} texture is drawn with the sampler of the {name} texture, with which it is combined: its \
+                     own has other wrap modes or another filter"
+                );
+                let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialSampler, message).within(label);
+                report.warn(diagnostic.within(Label::file(&file.shown)));
+            }
+        }
         second.filter(|_| material.has_second_uv())
     }
 }

@@ -111,6 +111,38 @@ fn textures_that_share_channels_share_coordinates() {
     assert!(coordinates(outcome.model())[1].is_empty());
 }
 
+/// The channels of one texture have one sampler.
+#[test]
+fn a_sampler_that_is_not_drawn_is_named() {
+    let clamp = json!({ "wrapS": 33071, "wrapT": 33071 });
+    let repeat = json!({ "wrapS": 10497, "wrapT": 10497 });
+    let nearest = json!({ "magFilter": 9728 });
+    let coat = json!({ "clearcoatFactor": 1, "clearcoatTexture": { "index": 1 }, "clearcoatRoughnessTexture": { "index": 2 } });
+    let sheen = json!({ "sheenRoughnessTexture": { "index": 1 }, "sheenColorTexture": { "index": 2 } });
+    let specular = json!({ "specularTexture": { "index": 1 }, "specularColorTexture": { "index": 2 } });
+    let cases = [
+        ("occlusion", "metallic-roughness", occlusion_apart()),
+        ("clear coat", "clear coat's roughness", json!({ "extensions": { "KHR_materials_clearcoat": coat } })),
+        ("sheen roughness", "sheen colour", json!({ "extensions": { "KHR_materials_sheen": sheen } })),
+        ("specular", "specular colour", json!({ "extensions": { "KHR_materials_specular": specular } })),
+    ];
+    for (what, name, mut material) in cases {
+        material["name"] = json!("Steel");
+        // The sampler of the second and of the third texture.
+        for (samplers, told) in [([&clamp, &repeat], true), ([&repeat, &nearest], true), ([&clamp, &clamp], false)] {
+            let mut g = with(&[&FIRST, &SECOND], material.clone());
+            for (texture, sampler) in [1, 2].into_iter().zip(samplers) {
+                g.json["textures"][texture]["sampler"] = json!(g.push("samplers", sampler.clone()));
+            }
+            let outcome = g.import();
+            let warnings = outcome.warnings();
+            let expected = format!("the {what} texture is drawn with the sampler of the {name} texture");
+            assert_eq!(warnings.len(), usize::from(told), "{warnings:#?}");
+            assert!(warnings.iter().all(|w| w.contains(&expected) && w.contains("`Steel`")), "{warnings:#?}");
+        }
+    }
+}
+
 /// A row of texels and a column would share a texture of 64 million, more than the images of a model may have.
 #[test]
 fn combined_images_count_as_large_as_their_texture() {
