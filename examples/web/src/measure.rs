@@ -9,6 +9,7 @@ mod many;
 mod occluded;
 mod outlined;
 mod picture;
+mod plasters;
 mod read_model;
 mod scene;
 mod spheres;

@@ -10,6 +10,7 @@ use super::demo::{self, Demo};
 use super::many::Many;
 use super::occluded::Occluded;
 use super::outlined::{self, Outlined};
+use super::plasters::Plasters;
 use super::read_model::ReadModel;
 use super::scene::{Scene, Stage, TIME};
 use super::spheres::Spheres;
@@ -46,11 +47,13 @@ pub enum Picture {
     Occluded,
     /// A crowd and a field of a model that is read at run time.
     ReadModel,
+    /// Textures with two sources of coordinates, as crowds in bone mode and in vertex mode, and as a field.
+    Plasters,
 }
 
 impl Picture {
     /// All pictures.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Diffuse,
         Self::Lit,
         Self::Surfaces,
@@ -62,6 +65,7 @@ impl Picture {
         Self::Weights,
         Self::Occluded,
         Self::ReadModel,
+        Self::Plasters,
     ];
 
     /// Name of the picture's file.
@@ -78,6 +82,7 @@ impl Picture {
             Self::Weights => "weights",
             Self::Occluded => "occluded",
             Self::ReadModel => "read-model",
+            Self::Plasters => "plasters",
         }
     }
 
@@ -87,7 +92,7 @@ impl Picture {
         match self {
             Self::Diffuse | Self::Lit | Self::Blends | Self::ReadModel => 2,
             Self::Surfaces | Self::DiffuseSurfaces | Self::Banners | Self::Many => 5,
-            Self::Outlined | Self::Weights | Self::Occluded => 5,
+            Self::Outlined | Self::Weights | Self::Occluded | Self::Plasters => 5,
         }
     }
 
@@ -108,7 +113,7 @@ impl Picture {
             Self::Weights | Self::Occluded | Self::ReadModel => Shading::Diffuse,
             Self::Lit => Shading::MetallicRoughness(demo::features()),
             Self::Surfaces => Shading::MetallicRoughness(LightingFeatures { environment: true, ..Default::default() }),
-            Self::Many => Shading::MetallicRoughness(LightingFeatures::default()),
+            Self::Many | Self::Plasters => Shading::MetallicRoughness(LightingFeatures::default()),
             Self::Outlined => Shading::MetallicRoughness(outlined::features()),
         }
     }
@@ -126,6 +131,7 @@ impl Picture {
             Self::Weights => Box::new(Weights::new(stage)?),
             Self::Occluded => Box::new(Occluded::new(stage)?),
             Self::ReadModel => Box::new(ReadModel::new(stage, hound)?),
+            Self::Plasters => Box::new(Plasters::new(stage)?),
         })
     }
 }

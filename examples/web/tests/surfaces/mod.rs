@@ -1,8 +1,9 @@
 //! Sources of the models of the browser test, and of an environment: `surfaces`, eight spheres, each with another kind
-//! of surface or deformation, and [`banner`], in several encodings.
+//! of surface or deformation, [`plaster`], and [`banner`], in several encodings.
 
 mod banner;
 mod gltf_file;
+mod plaster;
 
 use std::f32::consts::PI;
 use std::io;
@@ -44,6 +45,16 @@ path = "banner.gltf"
 mode = "vertex"
 variants = { painted = { Cloth = "painted.png", Sign = "painted.png" } }
 tint_masks = { Cloth = "mask.png", Sign = "mask.png" }
+
+[[model]]
+name = "plaster"
+path = "plaster.gltf"
+lods = false
+
+[[model]]
+name = "vertex_plaster"
+path = "plaster.gltf"
+mode = "vertex"
 
 [[environment]]
 name = "sky"
@@ -100,7 +111,7 @@ pub fn write(folder: &Path) -> io::Result<PathBuf> {
         Rgb([0.45 - 0.25 * turn, 0.4 + 0.2 * up, 0.45 + 0.4 * up].map(|channel| (255.0 * channel) as u8))
     });
     sky.save(folder.join("sky.png")).map_err(io::Error::other)?;
-    for (name, (json, bytes)) in [("surfaces", model()), ("banner", banner::model())] {
+    for (name, (json, bytes)) in [("surfaces", model()), ("banner", banner::model()), ("plaster", plaster::model())] {
         std::fs::write(folder.join(name).with_extension("gltf"), json.to_string())?;
         std::fs::write(folder.join(name).with_extension("bin"), bytes)?;
     }
