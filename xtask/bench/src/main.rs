@@ -1,8 +1,9 @@
 //! Measures the promises of this project, each compared with its baseline in one run.
 //!
 //! ```text
-//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [morphs] [models] [material] [moving] [flock] [fill] [foxes] [million]
+//! gpuskin-bench [bake] [textures] [normals] [encode] [events] [startup] [cpu] [live] [draw] [influences] [morphs] [lods] [models] [material] [moving] [flock] [fill] [foxes] [million]
 //!               [--manifest FILE] [--models FOLDER] [--count N,..] [--vertices N,..] [--bevy FILE] [--json FILE] [--svg FILE]
+//!               [--pictures FOLDER]
 //! ```
 
 mod bake;
@@ -53,9 +54,11 @@ pub(crate) struct Options {
     /// Files for the printed tables, as JSON and as an SVG picture.
     json: Option<PathBuf>,
     svg: Option<PathBuf>,
+    /// Folder for the pictures of `lods`.
+    pictures: Option<PathBuf>,
 }
 
-const SECTIONS: [&str; 18] = [
+const SECTIONS: [&str; 19] = [
     "bake",
     "textures",
     "normals",
@@ -67,6 +70,7 @@ const SECTIONS: [&str; 18] = [
     "draw",
     "influences",
     "morphs",
+    "lods",
     "models",
     "material",
     "moving",
@@ -79,7 +83,7 @@ const SECTIONS: [&str; 18] = [
 const HELP: &str = "\
 Usage: gpuskin-bench [SECTION]... [OPTION]...
 
-Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, morphs, models, material, moving, flock, fill, foxes, million [default: all].
+Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, influences, morphs, lods, models, material, moving, flock, fill, foxes, million [default: all].
 
   --manifest FILE    manifest of the sample models
   --models FOLDER    folder of glTF models, for bake, textures, encode and foxes (FOLDER/Fox/Fox.glb)
@@ -88,6 +92,7 @@ Sections: bake, textures, normals, encode, events, startup, cpu, live, draw, inf
   --bevy FILE        foxes: program of xtask/bench-bevy to compare with
   --json FILE        writes the printed tables as JSON
   --svg FILE         draws the tables of draw and foxes as an SVG picture
+  --pictures FOLDER  lods: writes the pictures as PPM files
 ";
 
 fn main() -> ExitCode {
@@ -136,6 +141,9 @@ fn run(options: &Options) -> Result<(), String> {
         if wanted("morphs") {
             draw::tubes::morphs(&context, options)?;
         }
+        if wanted("lods") {
+            draw::lods::measure(&context, options)?;
+        }
         if wanted("material") {
             draw::material::measure(&context, options)?;
         }
@@ -180,6 +188,7 @@ fn options() -> Result<Options, String> {
             Long("vertices") => options.vertices = numbers("--vertices", parser.value().map_err(failed)?)?,
             Long("bevy") => options.bevy = Some(parser.value().map_err(failed)?.into()),
             Long("json") => options.json = Some(parser.value().map_err(failed)?.into()),
+            Long("pictures") => options.pictures = Some(parser.value().map_err(failed)?.into()),
             Long("svg") => options.svg = Some(parser.value().map_err(failed)?.into()),
             Long("help") => {
                 print!("{HELP}");

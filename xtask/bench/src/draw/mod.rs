@@ -10,6 +10,7 @@ pub(crate) mod first_frame;
 mod fixed;
 pub(crate) mod flock;
 mod gpu;
+pub(crate) mod lods;
 
 pub(crate) mod material;
 pub(crate) mod models;
