@@ -102,7 +102,7 @@ pub(super) fn influence_line(mesh: &MeshInfo) -> String {
     match mesh.influence_error {
         0.0 => String::new(),
         error => format!(
-            "  influences      up to 8 per vertex; where it is not visible, the greatest 4: {} off\n\n",
+            "  influences      up to 8 per vertex; the greatest 4, used where that is not visible, are {} off\n\n",
             length(error)
         ),
     }
