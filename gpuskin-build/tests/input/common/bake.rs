@@ -50,7 +50,8 @@ pub fn bake_glb(glb: &[u8], encodings: &[Encoding], longest: f64) -> Result<Vec<
 
 /// Checks the texels and the metadata.
 fn check(baked: &Baked, encoding: Encoding) {
-    let meta = format!("{:?}", baked.models[0].meta);
+    // But for the name of a member that begins as infinity does.
+    let meta = format!("{:?}", baked.models[0].meta).replace("influence", "");
     assert!(!meta.contains("NaN") && !meta.contains("inf"), "{meta}");
     let name = format!("/anim-{}.ktx2", encoding.name());
     let (_, bytes) = baked.files.iter().find(|(path, _)| path.ends_with(&name)).expect("the animation");
