@@ -19,7 +19,6 @@ pub(super) fn modules(variant: Variant, instances: InstanceSource) -> impl Itera
         true => include_str!("../../shaders/color_unorm.wgsl"),
         false => include_str!("../../shaders/color_none.wgsl"),
     };
-    // Without it where nothing reads it: a call that returns the vertex costs 7 % where bones are added in loops.
     let influences: &[&str] = match instances.chooses_influences(variant) {
         true => &[include_str!("../../shaders/influences_by_size.wgsl")],
         false if instances.lists_slots(variant) => &[include_str!("../../shaders/influences_all.wgsl")],
@@ -149,6 +148,7 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
         return vertex.chain([include_str!("../../shaders/cached.wgsl")]).collect();
     }
     let blend = match (packing.influences(), posed || variant.encoding.needs_compute()) {
+        (8, true) if posed => include_str!("../../shaders/blend_bones8_posed.wgsl"),
         (8, true) => include_str!("../../shaders/blend_bones8_palette.wgsl"),
         (8, false) => include_str!("../../shaders/blend_bones8.wgsl"),
         (_, true) => include_str!("../../shaders/blend_bones_palette.wgsl"),
