@@ -15,10 +15,10 @@ use bevy::prelude::*;
 use bevy::tasks::{IoTaskPool, Task, block_on, poll_once};
 use gpuskin_rt::{Attachment, BakedModel, Model};
 
-use crate::CharacterSystems;
 use crate::bake::Bake;
 use crate::character::Character;
 use crate::outbox::{Outbox, Refusal};
+use crate::systems::CharacterSystems;
 
 /// A model of a bake that [`AssetServer`] has loaded.
 ///

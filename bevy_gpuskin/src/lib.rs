@@ -23,6 +23,7 @@ mod playing;
 mod plugin;
 mod render;
 mod sockets;
+mod systems;
 
 #[cfg(feature = "assets")]
 pub use assets::{CharacterBake, CharacterModel};
@@ -36,6 +37,7 @@ pub use gpuskin_rt;
 pub use gpuskin_rt::{Attachment, Curve, ModelVariant, Repeat, Transition};
 pub use inspector::CharacterInspector;
 pub use live::LiveBones;
-pub use plugin::{CharacterPlugin, CharacterSystems, GpuskinPlugin};
+pub use plugin::{CharacterPlugin, GpuskinPlugin};
 pub use render::{CharacterRenderSystems, CharacterRenderer};
 pub use sockets::Socket;
+pub use systems::CharacterSystems;

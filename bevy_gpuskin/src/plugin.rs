@@ -17,6 +17,7 @@ use crate::live::{LiveBones, collect_live};
 use crate::outbox::Outbox;
 use crate::render::{self, SurfaceCode};
 use crate::sockets::{Socket, follow};
+use crate::systems::CharacterSystems;
 
 /// Options that all models share. [`CharacterPlugin`] adds it with its defaults, if it is not there.
 #[derive(Clone, Debug)]
@@ -47,7 +48,8 @@ impl Plugin for GpuskinPlugin {
                     .after(VisibilitySystems::VisibilityPropagate),
             ),
         );
-        render::build(app, self);
+        let Self { lod_error, motion_vectors } = *self;
+        render::build(app, render::Options { lod_error, motion_vectors });
     }
 }
 
@@ -295,17 +297,6 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
             error!("characters of the model {name} are not drawn; add their CharacterPlugin after DefaultPlugins");
         }
     }
-}
-
-/// Systems of this crate.
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CharacterSystems {
-    /// Triggers the events of the time since the last frame, in [`PreUpdate`].
-    Events,
-    /// Moves sockets to their bones, in [`PostUpdate`] before [`TransformSystems::Propagate`].
-    Sockets,
-    /// Collects the commands, transforms and visibilities that have changed in this frame, in [`PostUpdate`].
-    Collect,
 }
 
 #[cfg(test)]

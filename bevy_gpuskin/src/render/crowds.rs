@@ -13,12 +13,14 @@ use gpuskin_rt::{
 
 use super::material::{Materials, PartMaterial};
 use super::shader::SurfaceCode;
-use crate::GpuskinPlugin;
 use crate::outbox::Group;
 
-/// Options of the renderer.
-#[derive(Resource, Debug)]
-pub(crate) struct Options(pub(crate) GpuskinPlugin);
+/// Options of the renderer: those of [`GpuskinPlugin`](crate::GpuskinPlugin).
+#[derive(Resource, Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(crate) lod_error: f32,
+    pub(crate) motion_vectors: bool,
+}
 
 /// gpuskin's renderer in the render world, on Bevy's device.
 ///
@@ -210,8 +212,8 @@ impl<M: BakedModel> AnyCrowd for Field<M> {
 pub(crate) fn start(mut commands: Commands, device: Res<RenderDevice>, queue: Res<RenderQueue>, options: Res<Options>) {
     let descriptor = RendererDescriptor {
         depth_compare: wgpu::CompareFunction::GreaterEqual,
-        lod_error: options.0.lod_error,
-        motion_vectors: options.0.motion_vectors,
+        lod_error: options.lod_error,
+        motion_vectors: options.motion_vectors,
         ..Default::default()
     };
     match CrowdRenderer::new(device.wgpu_device(), &queue, descriptor) {

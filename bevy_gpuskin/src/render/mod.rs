@@ -39,9 +39,8 @@ use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSyst
 use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 
 pub use crowds::CharacterRenderer;
+pub(crate) use crowds::Options;
 pub(crate) use shader::SurfaceCode;
-
-use crate::GpuskinPlugin;
 
 /// Systems of this crate in Bevy's [`Render`] schedule, in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,14 +70,14 @@ pub(crate) fn has_model<M: BakedModel>(app: &App) -> bool {
     app.get_sub_app(RenderApp).is_some_and(|app| app.world().contains_resource::<inbox::Inbox<M>>())
 }
 
-pub(crate) fn build(app: &mut App, options: &GpuskinPlugin) {
+pub(crate) fn build(app: &mut App, options: Options) {
     if !has_renderer(app) {
         return;
     }
     let entity = app.world_mut().spawn((AllCharacters, Name::new("all characters of bevy_gpuskin"))).id();
     let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
     render_app
-        .insert_resource(crowds::Options(options.clone()))
+        .insert_resource(options)
         .insert_resource(views::PhaseEntity(entity))
         .init_resource::<pipelines::Pipelines>()
         .init_resource::<view_draws::Views>()
