@@ -10,6 +10,7 @@ mod bake;
 mod character;
 mod collect;
 mod crowd;
+mod enabling;
 mod events;
 mod extension;
 mod extension_plugin;

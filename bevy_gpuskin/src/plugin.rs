@@ -10,6 +10,7 @@ use gpuskin_rt::{Attachment, BakedModel, CrowdDescriptor, Model};
 use crate::bake::Bake;
 use crate::collect::{collect, finish, mark_regrouped};
 use crate::crowd::collect_crowds;
+use crate::enabling::mark_enabled;
 use crate::events::{EventQueues, fire};
 use crate::field::collect_fields;
 use crate::inspector::{CharacterInspector, inspect};
@@ -272,6 +273,7 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
             PostUpdate,
             (
                 inspect::<M>.before(CharacterSystems::Sockets),
+                mark_enabled::<M>.before(TransformSystems::Propagate).before(VisibilitySystems::VisibilityPropagate),
                 follow::<M>.in_set(CharacterSystems::Sockets),
                 collects.in_set(CharacterSystems::Collect),
             ),

@@ -3,6 +3,7 @@
 use core::any::type_name;
 use core::marker::PhantomData;
 
+use bevy::ecs::entity_disabling::Disabled;
 use bevy::prelude::*;
 use bevy::reflect::TypePath;
 use bevy::reflect::utility::GenericTypePathCell;
@@ -32,6 +33,8 @@ use crate::live::{LiveBones, bind_scale};
 ///     ));
 /// }
 /// ```
+///
+/// While the character is [`Disabled`](bevy::ecs::entity_disabling::Disabled), its sockets stay where they are.
 ///
 /// A bone of another model does not follow: the parent must be a [`Character`] of the model `M`. Name bones under `sockets` in
 /// `gpuskin.toml` if no vertex follows them, because the bake drops other such bones.
@@ -86,7 +89,7 @@ pub(crate) fn follow<M: BakedModel>(
     bake: Res<Bake<M>>,
     time: Res<Time<Virtual>>,
     mut sockets: Query<(Entity, &Socket<M>, Option<&ChildOf>, &mut Transform)>,
-    mut characters: Query<(&mut Character<M>, Option<&LiveBones<M>>)>,
+    mut characters: Query<(&mut Character<M>, Option<&LiveBones<M>>, Has<Disabled>)>,
     mut bones: Local<Bones<M>>,
 ) {
     if bake.is_changed() {
@@ -107,11 +110,16 @@ pub(crate) fn follow<M: BakedModel>(
     let Bones::Read(bones) = &*bones else { return };
     let now = Timestamp::from_secs(time.elapsed_secs_f64());
     for (entity, socket, parent, mut transform) in &mut sockets {
-        let Some((mut character, live)) = parent.and_then(|parent| characters.get_mut(parent.parent()).ok()) else {
+        let Some((mut character, live, is_disabled)) =
+            parent.and_then(|parent| characters.get_mut(parent.parent()).ok())
+        else {
             let name = &M::MODEL.meta.name;
             warn_once!("{entity}: a socket of the model {name} stays where it is; make it a child of such a character");
             continue;
         };
+        if is_disabled {
+            continue;
+        }
         let Some(bone) = bake.meta().bones().get(usize::from(socket.bone)) else {
             let (name, count) = (&M::MODEL.meta.name, bake.meta().bones().len());
             warn_once!(

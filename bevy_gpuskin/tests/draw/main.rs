@@ -2,6 +2,7 @@
 
 mod alpha;
 mod common;
+mod disabled;
 mod extension;
 mod field;
 mod lights;
