@@ -286,9 +286,15 @@ impl<M: BakedModel> Character<M> {
     /// empty without; `None` before the first frame.
     #[cfg(feature = "picking")]
     pub(crate) fn last_frame(&self, time: Time) -> Option<(&Playing, &[[[f32; 4]; 3]])> {
-        let playing = self.playing.as_ref().filter(|_| matches!(self.state, State::Spawned(..)))?;
+        let (_, playing) = self.spawned()?;
         let fades = playing.layers.as_ref().is_some_and(|layers| layers.has_live_bones(time));
         Some((playing, if fades { &self.released } else { &[] }))
+    }
+
+    /// Returns the slot, and what the character played in the last frame; `None` before the first.
+    pub(crate) fn spawned(&self) -> Option<(Slot, &Playing)> {
+        let State::Spawned(slot, _) = self.state else { return None };
+        Some((slot, self.playing.as_ref()?))
     }
 
     /// Whether live bones may fade out.

@@ -11,7 +11,7 @@ use crate::bake::Bake;
 use crate::collect::{collect, finish, mark_regrouped};
 use crate::crowd::collect_crowds;
 use crate::enabling::mark_enabled;
-use crate::events::{EventQueues, fire};
+use crate::events::{EventQueues, fire, follow_time};
 use crate::field::collect_fields;
 use crate::inspector::{CharacterInspector, inspect};
 use crate::live::{LiveBones, collect_live};
@@ -280,7 +280,9 @@ impl<M: BakedModel> Plugin for CharacterPlugin<M> {
         );
         app.register_type::<Socket<M>>().register_type::<CharacterInspector>();
         if self.events {
-            app.init_resource::<EventQueues<M>>().add_systems(PreUpdate, fire::<M>.in_set(CharacterSystems::Events));
+            app.init_resource::<EventQueues<M>>();
+            app.add_systems(PreUpdate, fire::<M>.in_set(CharacterSystems::Events));
+            app.add_systems(PostUpdate, follow_time::<M>.in_set(CharacterSystems::Collect).before(collect::<M>));
         }
         #[cfg(feature = "assets")]
         if let Some(path) = &self.asset {
