@@ -126,12 +126,17 @@ pub(crate) fn finish<M: BakedModel>(mut outbox: ResMut<Outbox<M>>, time: Res<Tim
     outbox.bypass_change_detection().finish(time.elapsed_secs_f64());
 }
 
-/// Transform of an instance: of a scale that is not uniform, the mean of its axes.
+/// Transform of an instance: of a scale that is not uniform, the mean of its axes. Of a sheared transform, the rotation is that of
+/// [`GlobalTransform::rotation`], normalised as gpuskin does.
 pub(crate) fn instance_transform(transform: Transform) -> gpuskin_rt::Transform {
+    let rotation = match transform.rotation.is_normalized() {
+        true => transform.rotation,
+        false => Vec4::from(transform.rotation).try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4),
+    };
     gpuskin_rt::Transform {
         translation: transform.translation.to_array(),
         scale: transform.scale.abs().element_sum() / 3.0,
-        rotation: transform.rotation.to_array(),
+        rotation: rotation.to_array(),
     }
 }
 

@@ -329,6 +329,27 @@ mod tests {
         assert_eq!(batch(&mut app).unwrap().live, [(0, Some(0.0))]);
     }
 
+    /// A turned child of a parent whose scale is not uniform has a sheared transform.
+    #[test]
+    fn bones_of_sheared_characters_are_where_their_entities_are() {
+        let mut app = app();
+        let sheared = GlobalTransform::from(Transform::from_scale(Vec3::new(1.0, 1.0, 3.0)))
+            .mul_transform(Transform::from_rotation(Quat::from_rotation_y(0.8)));
+        let body = GlobalTransform::from_xyz(0.3, 1.5, 0.2);
+        let arm = app.world_mut().spawn(body).id();
+        let live = LiveBones::bodies([(bones::SOLDIER_UPPER_ARM_R, arm)]);
+        app.world_mut().spawn((Character::playing(clips::SOLDIER_RUN), sheared, live));
+        let batch = batch(&mut app).unwrap();
+        let gpuskin_rt::Transform { translation, rotation, scale } =
+            batch.spawned[0].2.record(&Soldier::MODEL.meta, Timestamp::from_secs(0.0)).transform();
+        // gpuskin draws the quaternion normalised.
+        let rotation = Quat::from_array(rotation).normalize();
+        let drawn = Affine3A::from_scale_rotation_translation(Vec3::splat(scale), rotation, translation.into());
+        let in_world = drawn * transform_of(&batch.live_poses, bones::SOLDIER_UPPER_ARM_R);
+        let scale = bind_scale(Soldier::MODEL.meta.bones()[usize::from(bones::SOLDIER_UPPER_ARM_R.index())].bind);
+        assert!(in_world.abs_diff_eq(body.affine() * Affine3A::from_scale(scale), 1e-4), "{in_world:?}");
+    }
+
     #[cfg(feature = "assets")]
     #[test]
     fn pose_that_fades_out_has_all_bones_of_a_later_bake() {

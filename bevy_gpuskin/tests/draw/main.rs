@@ -14,6 +14,7 @@ mod picking;
 mod regroup;
 #[cfg(feature = "assets")]
 mod reload;
+mod scale;
 mod second_uv;
 mod surface;
 mod tint_masks;
