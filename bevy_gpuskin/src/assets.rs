@@ -4,7 +4,7 @@ use core::any::type_name;
 use core::hash::Hasher;
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bevy::asset::io::Reader;
@@ -28,8 +28,6 @@ use crate::systems::CharacterSystems;
 #[derive(Asset, TypePath, Clone, Debug)]
 pub struct CharacterModel {
     model: Arc<Model>,
-    /// Hash of the module that named the files.
-    stamp: u64,
 }
 
 impl CharacterModel {
@@ -64,9 +62,23 @@ impl core::fmt::Display for BakeError {
 
 impl core::error::Error for BakeError {}
 
+/// Hash of each module as it was when it was loaded last, or failed to load.
+#[derive(Resource, Clone, Default)]
+struct Loaded(Arc<Mutex<HashMap<AssetPath<'static>, u64>>>);
+
+impl Loaded {
+    fn stamps(&self) -> MutexGuard<'_, HashMap<AssetPath<'static>, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Label of the [`CharacterBake`] that plugins hold. Of assets that are held by the path without a label, Bevy logs twice that they cannot be
+/// reloaded: once for the handle, and once for the labels. No model has this name.
+const ALL: &str = "*";
+
 /// Loads a bake from its generated module, which is written after the files that it names.
 #[derive(TypePath)]
-struct BakeLoader;
+struct BakeLoader(Loaded);
 
 impl AssetLoader for BakeLoader {
     type Asset = CharacterBake;
@@ -82,7 +94,7 @@ impl AssetLoader for BakeLoader {
         let path = context.path().clone();
         let mut module = Vec::new();
         reader.read_to_end(&mut module).await.map_err(|error| BakeError(format!("{path}: {error}")))?;
-        let stamp = stamp(&module);
+        self.0.stamps().insert(path.without_label().into_owned(), stamp(&module));
         let module = String::from_utf8_lossy(&module);
         let mut models = Vec::new();
         for (folder, names) in model_folders(&module) {
@@ -96,12 +108,14 @@ impl AssetLoader for BakeLoader {
             }
             let model = Model::from_files(files).map_err(|error| BakeError(format!("gpuskin/{folder}/{error}")))?;
             let name = folder.split('/').next().unwrap_or(folder);
-            models.push(context.add_labeled_asset(name.to_owned(), CharacterModel { model: Arc::new(model), stamp }));
+            models.push(context.add_labeled_asset(name.to_owned(), CharacterModel { model: Arc::new(model) }));
         }
-        match models.is_empty() {
-            true => Err(BakeError(format!("{path} names no baked model; use the file gpuskin.rs of `gpuskin bake`"))),
-            false => Ok(CharacterBake { models }),
+        if models.is_empty() {
+            return Err(BakeError(format!("{path} names no baked model; use the file gpuskin.rs of `gpuskin bake`")));
         }
+        let bake = CharacterBake { models };
+        context.add_labeled_asset(ALL.to_owned(), bake.clone());
+        Ok(bake)
     }
 
     fn extensions(&self) -> &[&str] {
@@ -172,7 +186,7 @@ pub(crate) fn build<M: BakedModel>(
     }
     app.insert_resource(Source::<M> {
         handle: server.load(path.clone().with_label(M::MODEL.meta.name().to_owned())),
-        bake: (!attachments.is_empty()).then(|| server.load(path.clone())),
+        bake: (!attachments.is_empty()).then(|| server.load(path.clone().with_label(ALL))),
         props: attachments.iter().map(|(prop, _)| Prop { name: prop.meta.name(), drawn: prop }).collect(),
         program: core::marker::PhantomData,
     });
@@ -183,7 +197,9 @@ struct BakeAssets;
 
 impl Plugin for BakeAssets {
     fn build(&self, app: &mut App) {
-        app.init_asset::<CharacterBake>().init_asset::<CharacterModel>().register_asset_loader(BakeLoader);
+        let loaded = Loaded::default();
+        app.init_asset::<CharacterBake>().init_asset::<CharacterModel>();
+        app.insert_resource(loaded.clone()).register_asset_loader(BakeLoader(loaded));
         let watches = |server: Res<AssetServer>| server.watching_for_changes();
         app.add_systems(PreUpdate, notice_replaced.run_if(watches));
     }
@@ -267,11 +283,11 @@ struct Found {
     settled: bool,
 }
 
-/// Reloads bakes whose module was replaced and which Bevy has not loaded at the next check. Bevy's own watcher misses a file that is
+/// Reloads bakes whose module was replaced and which Bevy has not tried to load at the next check. Bevy's own watcher misses a file that is
 /// moved over another one, if it was written more than 0.3 s before, as in bakes of many models.
 fn notice_replaced(
     server: Res<AssetServer>,
-    assets: Res<Assets<CharacterModel>>,
+    loaded: Res<Loaded>,
     mut seen: Local<HashMap<AssetPath<'static>, Found>>,
     mut checked: Local<Option<Instant>>,
     mut reading: Local<Vec<Task<Option<(AssetPath<'static>, u64)>>>>,
@@ -283,7 +299,8 @@ fn notice_replaced(
                 *found = Found { stamp, settled: false };
             } else if !found.settled {
                 found.settled = true;
-                if assets.iter().all(|(_, asset)| asset.stamp != stamp) {
+                let is_loaded = loaded.stamps().get(&path) == Some(&stamp);
+                if !is_loaded {
                     server.reload(path);
                 }
             }
@@ -296,10 +313,8 @@ fn notice_replaced(
         return;
     }
     *checked = Some(Instant::now());
-    for (id, asset) in assets.iter() {
-        let Some(path) = server.get_path(id) else { continue };
-        let found = Found { stamp: asset.stamp, settled: true };
-        seen.entry(path.into_owned().without_label().into_owned()).or_insert(found);
+    for (path, stamp) in loaded.stamps().iter() {
+        seen.entry(path.clone()).or_insert(Found { stamp: *stamp, settled: true });
     }
     for path in seen.keys().cloned() {
         let server = server.clone();

@@ -222,7 +222,7 @@ impl<M> CharacterPlugin<M> {
     /// With Bevy's feature `file_watcher`, each later bake replaces the model. Characters play on by the names of their clips; sockets,
     /// events, picking and fields follow the new bake. Attachments follow if the bake has models of their names. A clip keeps its speed
     /// in cycles per second until it is played again. The constants of the program stay valid: a bake that lacks their clips, bones,
-    /// events or parts, or has them in another order, is refused. A bake that is refused or cannot be loaded is logged, and the earlier
+    /// events or parts, or has them in another order, is refused. A bake that is refused or cannot be loaded is logged once, and the earlier
     /// one stays. Each reload keeps the memory of the earlier bake until the program ends, and a plugin with attachments that of all
     /// models of the loaded bake.
     ///

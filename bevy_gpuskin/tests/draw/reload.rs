@@ -282,6 +282,35 @@ fn later_bake_is_drawn_in_place_of_the_first_and_broken_ones_are_not() {
 }
 
 #[test]
+fn bake_that_fails_to_load_is_logged_once() {
+    let mut scene = scene(None, &HOUND);
+    let (before, ..) = scene.look();
+    // Without and with a watcher of Bevy, which reloads at once.
+    for (number, has_watcher) in [(0xfa11, false), (0xfa12, true)] {
+        scene.baked.count = number - 1;
+        let folder = scene.baked.bake("soldier", "soldier");
+        scene.baked.break_files(&folder, "mesh", |bytes| bytes.truncate(bytes.len() / 2));
+        if has_watcher {
+            scene.app.world().resource::<AssetServer>().reload("baked/gpuskin.rs");
+        }
+        let folder = format!("soldier/{number:08x}");
+        assert!(wait(&mut scene.app, |_| !common::logged(&folder).is_empty()), "{folder} is not noticed");
+        // For two further checks of the module.
+        let start = Instant::now();
+        wait(&mut scene.app, |_| start.elapsed() > Duration::from_millis(2500));
+        let lines = common::logged(&folder);
+        println!("{}", lines.join("\n"));
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        let names = ["ERROR", "mesh.bin", "bake the model again"];
+        assert!(names.iter().all(|name| lines[0].contains(name)), "{}", lines[0]);
+        scene.assert_draws(&before);
+    }
+    // A bake after it is drawn.
+    scene.baked.bake("soldier", "recruit");
+    assert!(wait(&mut scene.app, is_recruit), "the asset is not reloaded");
+}
+
+#[test]
 fn later_bake_of_an_attachment_is_drawn_in_place_of_the_first() {
     // The bake that the control loads has no guard.
     let mut control = scene(None, &GUARD);

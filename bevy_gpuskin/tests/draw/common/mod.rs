@@ -2,7 +2,9 @@
 
 pub mod control;
 
+use std::io::Write;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bevy::app::PluginGroupBuilder;
@@ -10,6 +12,8 @@ use bevy::camera::RenderTarget;
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::image::Image;
 use bevy::light::{DirectionalLightShadowMap, PointLightShadowMap};
+use bevy::log::tracing_subscriber::fmt;
+use bevy::log::{BoxedLayer, LogPlugin};
 use bevy::prelude::*;
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::render_asset::RenderAssets;
@@ -44,6 +48,7 @@ pub fn app() -> App {
 /// Returns Bevy's plugins.
 pub fn plugins() -> PluginGroupBuilder {
     let plugins = DefaultPlugins
+        .set(LogPlugin { custom_layer: |_| Some(keep_log()), ..default() })
         .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
         .set(RenderPlugin {
             synchronous_pipeline_compilation: true,
@@ -60,6 +65,32 @@ pub fn plugins() -> PluginGroupBuilder {
     #[cfg(feature = "window")]
     let plugins = plugins.disable::<bevy::winit::WinitPlugin>();
     plugins
+}
+
+/// What all apps of this process have logged.
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        LOG.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Makes the layer that keeps what is logged. The first app of the process installs it, for all.
+fn keep_log() -> BoxedLayer {
+    Box::new(fmt::layer().with_ansi(false).with_writer(|| Log))
+}
+
+/// Returns the lines that were logged and contain a text, of all apps of this process.
+pub fn logged(text: &str) -> Vec<String> {
+    let log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
+    String::from_utf8_lossy(&log).lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
 }
 
 /// Ends the set-up of an app, so that `app.update()` runs frames.
