@@ -57,13 +57,13 @@ fn characters_that_are_enabled_appear_with_what_they_hold() {
         let at = app.world().get::<GlobalTransform>(hand).unwrap();
         assert!(at.translation().distance(hand_at.translation()) < 1e-5, "{what}: the hand is at {at:?}");
     };
-    // Its parent moves meanwhile.
+    // The parent of the soldier moves meanwhile.
     app.world_mut().entity_mut(parent).insert(place);
     app.update();
     assert_appears(&mut app, "spawned disabled");
     app.world_mut().entity_mut(soldier).insert_recursive::<Children>(Disabled);
     assert_eq!(common::different(&empty, &common::read(&mut app, &image)), 0, "it does not disappear");
-    // It moves itself, and back.
+    // The soldier moves, and back.
     for x in [2.0, 0.4] {
         app.world_mut().get_mut::<Transform>(soldier).unwrap().translation.x = x;
         app.update();

@@ -33,13 +33,13 @@ fn cases() -> Vec<Case> {
             character: at(-1.6, Vec3::new(1.0, 1.4, 0.3)),
             drawn: drawn([-1.6, 0.0, 0.0], 0.9, turn),
         },
-        // Not mirrored.
+        // A negative x axis does not mirror.
         Case {
             parent: Transform::IDENTITY,
             character: at(-0.5, Vec3::new(-1.0, 1.0, 1.0)),
             drawn: drawn([-0.5, 0.0, 0.0], 1.0, turn),
         },
-        // Turned round instead.
+        // A negative z axis turns the character round.
         Case {
             parent: Transform::from_scale(Vec3::new(1.0, 1.0, 1.0)),
             character: at(0.5, Vec3::new(1.0, 1.0, -1.0)),

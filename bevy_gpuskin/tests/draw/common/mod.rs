@@ -67,7 +67,7 @@ pub fn plugins() -> PluginGroupBuilder {
     plugins
 }
 
-/// What all apps of this process have logged.
+/// Log of all apps of this process.
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 struct Log;
