@@ -9,6 +9,7 @@
 mod cluster;
 mod collapse;
 mod error;
+mod layers;
 mod poses;
 mod simplify;
 mod surface;
@@ -41,8 +42,8 @@ const MAX_OVERSHOOT: f64 = 1.2;
 /// last one.
 const ATTEMPTS: usize = 3;
 /// Factor of the error below which merging vertices is preferred to edge collapses. Merging
-/// distorts textures, so it must be better by this factor.
-const MERGE_PREFERENCE: f32 = 0.9;
+/// distorts textures and tears small pieces apart, so it must be better by this factor.
+const MERGE_PREFERENCE: f32 = 0.5;
 /// Maximum error of a LOD, relative to the diagonal of the mesh.
 const MAX_ERROR: f32 = 0.1;
 
@@ -85,14 +86,14 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
         if radius != merged.as_ref().map(|merged: &MergedVertices| merged.radius) {
             merged = radius.map(|radius| MergedVertices::new(&measure, &clusters, radius));
         }
+        let before = levels.last().map_or(total, |level| count(&level.parts));
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
         if let Some(MergedVertices { error: off, parts: merged, .. }) = &merged {
             let off = *off;
-            if off < error * MERGE_PREFERENCE || count(&parts) > allowed(wanted) {
+            if off < error * MERGE_PREFERENCE || count(&parts) > most_triangles(before, wanted) {
                 (error, chosen) = (off, merged);
             }
         }
-        let before = levels.last().map_or(total, |level| count(&level.parts));
         if count(chosen) as f64 > before as f64 * MAX_TRIANGLE_RATIO || !error.is_finite() {
             continue;
         }
@@ -121,7 +122,12 @@ fn wanted(total: usize, fewest: f64) -> Vec<f64> {
     wanted
 }
 
-/// Returns the maximum number of triangles of a LOD.
+/// Returns the maximum number of triangles of a LOD that is not made by merging vertices. `before`: number of the finer LOD.
+fn most_triangles(before: usize, wanted: f64) -> usize {
+    if wanted <= MAX_COARSEST as f64 { MAX_COARSEST } else { (before as f64 * MAX_TRIANGLE_RATIO) as usize }
+}
+
+/// Returns the maximum number of triangles of a simplified surface.
 fn allowed(wanted: f64) -> usize {
     let allowed = (wanted * MAX_OVERSHOOT) as usize;
     if wanted <= MAX_COARSEST as f64 { allowed.min(MAX_COARSEST) } else { allowed }

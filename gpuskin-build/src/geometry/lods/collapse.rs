@@ -1,11 +1,12 @@
 //! Simplification by half-edge collapses in the order of their greatest distance: a vertex moves to a
 //! neighbour if afterwards no vertex of the finest LOD, and no point of the changed triangles, is
 //! farther from the other surface than a limit, in any pose. The limit grows until enough triangles
-//! are gone.
+//! are gone. Pieces that are close to others vanish whole, at the limit that they need.
 //!
 //! `meshopt` minimises a sum of squared distances, so single points can be far off. LODs are selected
 //! by their greatest distance.
 
+mod pieces;
 mod star;
 mod state;
 
@@ -17,6 +18,7 @@ use super::error::middle;
 use super::surface::closest;
 use crate::vector_math::distance_squared;
 use star::Star;
+use state::NONE;
 pub(super) use state::{HalfEdgeCollapse, SeamRule};
 
 /// Maximum number of distances between points and triangles, per triangle of the surface. Characters
@@ -51,6 +53,7 @@ impl HalfEdgeCollapse<'_> {
         let mut edges = self.edges().into_iter().peekable();
         let mut limit = LEAST_LIMIT * self.side;
         let mut star = Star::default();
+        self.queue_pieces();
         while left > triangles {
             // The edges of the start come in order: a queue of all of them would be slow.
             let start = match (edges.peek(), self.queue.peek()) {
@@ -62,7 +65,13 @@ impl HalfEdgeCollapse<'_> {
             if limit > most * REST_WEIGHT || self.tests > most_tests {
                 return None;
             }
-            match self.attempt(v, u, limit * SLACK, &mut star) {
+            let whole = u == NONE;
+            let attempt = match whole {
+                true => self.attempt_piece(v, limit * SLACK),
+                false => self.attempt(v, u, limit * SLACK, &mut star),
+            };
+            match attempt {
+                Attempt::Allowed if whole => left -= self.remove_piece(v),
                 Attempt::Allowed => {
                     left -= star.gone.len();
                     self.collapse(v, u, &star);

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::layers::Layers;
 use super::poses::LodPoses;
 use super::surface::{BoxTree, ClosestPoint, FittedTree, NodeBoxes};
 use crate::geometry::Geometry;
@@ -63,6 +64,7 @@ pub(super) struct LodErrorMeter<'a> {
 pub(super) struct FinestSurface {
     pub(super) surface: PosedSurface,
     pub(super) vertices: Vec<SurfacePoint>,
+    pub(super) layers: Layers,
 }
 
 /// A surface in all poses.
@@ -96,7 +98,8 @@ impl<'a> LodErrorMeter<'a> {
             let mut vertices: Vec<u32> = surface.tree.triangles().iter().flatten().copied().collect();
             vertices.sort_unstable();
             vertices.dedup();
-            FinestSurface { surface, vertices: vertices.into_iter().map(|v| [v; 3]).collect() }
+            let layers = Layers::new(&surface.tree, &poses[0]);
+            FinestSurface { surface, vertices: vertices.into_iter().map(|v| [v; 3]).collect(), layers }
         });
         let finest = finest.collect();
         Self { poses, worn, finest }

@@ -157,7 +157,16 @@ impl FittedTree<'_> {
     pub(super) fn closest(&self, p: Vec3, near: u32, enough: f32) -> ClosestPoint {
         let mut search = self.search(p, near, enough);
         if !self.boxes.is_empty() && search.best > search.enough {
-            self.visit(0, 0.0, &mut search);
+            self.visit(0, 0.0, &mut search, |_| true);
+        }
+        search.found()
+    }
+
+    /// Returns the closest of the triangles that `counts` accepts, by their index. The distance is infinite if there is none.
+    pub(super) fn closest_of(&self, p: Vec3, counts: impl Fn(u32) -> bool) -> ClosestPoint {
+        let mut search = Search { p, enough: 0.0, best: f32::INFINITY, triangle: 0 };
+        if !self.boxes.is_empty() {
+            self.visit(0, 0.0, &mut search, counts);
         }
         search.found()
     }
@@ -170,7 +179,7 @@ impl FittedTree<'_> {
             return search.found();
         }
         let mut node = self.tree.leaves[near as usize];
-        self.visit(node, 0.0, &mut search);
+        self.visit(node, 0.0, &mut search, |_| true);
         while node > 0 && search.best > search.enough {
             let parent = self.tree.parents[node as usize];
             let sibling = match self.tree.nodes[parent as usize] {
@@ -179,7 +188,7 @@ impl FittedTree<'_> {
             };
             let away = self.box_squared(sibling, p);
             if away < search.best {
-                self.visit(sibling, away, &mut search);
+                self.visit(sibling, away, &mut search, |_| true);
             }
             node = parent;
         }
@@ -193,8 +202,8 @@ impl FittedTree<'_> {
         Search { p, enough: enough * enough, best, triangle: near }
     }
 
-    /// Searches a node, whose box has a squared distance of `away`.
-    fn visit(&self, node: u32, away: f32, search: &mut Search) {
+    /// Searches a node, whose box has a squared distance of `away`, for triangles that `counts` accepts.
+    fn visit(&self, node: u32, away: f32, search: &mut Search, counts: impl Fn(u32) -> bool) {
         // Nodes to visit, with the squared distances of their boxes.
         let mut stack = [(node, away); DEEPEST];
         let mut waiting = 1;
@@ -213,7 +222,7 @@ impl FittedTree<'_> {
                     let mut squared = Lanes::default();
                     four.squared_distances(search.p, &mut squared);
                     for (t, squared) in (start..end).zip(squared) {
-                        if squared < search.best {
+                        if squared < search.best && counts(t) {
                             (search.best, search.triangle) = (squared, t);
                         }
                     }
@@ -390,6 +399,12 @@ mod tests {
                     assert_eq!(fitted.closest_around(p, near, 0.0).distance, expected);
                     let enough = fitted.closest(p, near, 1.5).distance;
                     assert!(enough == expected || (expected..=1.5).contains(&enough));
+                    let odd = |t: u32| t % 2 == 1;
+                    let of_odd = (0..).zip(tree.triangles()).filter(|(t, _)| odd(*t)).map(|(_, t)| corner(t));
+                    let least = of_odd.map(|[a, b, c]| closest(p, a, b, c).distance(p)).fold(f32::INFINITY, f32::min);
+                    let found_odd = fitted.closest_of(p, odd);
+                    assert!(found_odd.distance == least && odd(found_odd.triangle));
+                    assert_eq!(fitted.closest_of(p, |_| false).distance, f32::INFINITY);
                     let [a, b, c] = corner(&tree.triangles()[found.triangle as usize]);
                     assert_eq!(closest(p, a, b, c).distance(p), expected);
                 }

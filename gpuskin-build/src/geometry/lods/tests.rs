@@ -323,6 +323,39 @@ fn collapses_keep_within_their_limit() {
     assert!(collapse.simplify(total / 16, before / 4.0).is_none());
 }
 
+/// A piece that others cover vanishes at its distance from them. A visible one of the same distance stays until the limit is half its
+/// width.
+#[test]
+fn covered_pieces_vanish_and_wide_ones_stay() {
+    let scaled = |by: DVec3| {
+        let mut tube = tube(41, 32, None, 0, DVec3::ZERO);
+        tube.positions.iter_mut().for_each(|p| *p *= by);
+        tube
+    };
+    let simplified = |other: DVec3, angles: &[f32], triangles: usize| {
+        let geometry = geometry(vec![scaled(DVec3::ONE), scaled(other)]);
+        let poses = bent(&geometry, angles);
+        let measure = LodErrorMeter::new(&geometry, &poses, worn(&geometry));
+        let own = vec![geometry.indices.clone()];
+        let collapse = HalfEdgeCollapse::new(&geometry, &poses, measure.finest(0), &own, SeamRule::Kept).unwrap();
+        let (limit, parts) = collapse.simplify(triangles, 1.0).expect("a simpler surface");
+        assert!(measure.error_of_sample(&parts, error::EVERYTHING) <= limit * 1.06);
+        let radius = |v: &u32| geometry.vertices[*v as usize].position.truncate().length();
+        (limit, parts[0].iter().map(radius).collect::<Vec<f32>>())
+    };
+    for by in [0.9, 1.1] {
+        let (limit, radii) = simplified(DVec3::new(by, by, 1.0), &[0.7, 1.5], 100);
+        let outer = 0.2 * by.max(1.0) as f32;
+        assert!((0.03..0.05).contains(&limit), "{by}: {limit} m");
+        assert!(radii.iter().all(|radius| (radius - outer).abs() < 1e-3), "{by}: {radii:?}");
+    }
+    // A belt around one end, at the first limit that is far above its weighted distance.
+    let all = [40, 32, 24, 16, 12].map(|triangles| simplified(DVec3::new(1.1, 1.1, 0.1), &[], triangles));
+    let (limit, radii) = all.iter().find(|(limit, _)| *limit > 0.08).expect("a limit");
+    assert!(*limit < 0.2, "{limit} m");
+    assert!([0.2, 0.22].iter().all(|of| radii.iter().any(|radius| (radius - of).abs() < 1e-3)), "{radii:?}");
+}
+
 /// Vertices with thousands of triangles cost bounded work. Triangles on top of others, and numbers whose squares overflow, stay as
 /// they are.
 #[test]

@@ -21,7 +21,7 @@ const MAX_SAMPLES: usize = 2;
 const POINTS_IN_ALL_POSES: usize = 1 << 12;
 const MAX_STRIDE: usize = 8;
 /// No corner or place.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// Texture coordinates of a vertex: the first and the second ones.
 pub(super) const COORDINATES: [fn(&Vertex) -> Vec2; 2] = [|v| v.uv, |v| v.second_uv];
 
@@ -67,7 +67,7 @@ pub(crate) struct HalfEdgeCollapse<'a> {
     /// Vertices of the finest LOD that are closest to each triangle in the rest pose, as slots.
     pub(super) samples: Vec<Vec<u32>>,
     /// Collapses to try: limit at which they are tried, as bits; the place that is removed; its
-    /// neighbour.
+    /// neighbour. Or removals of pieces: the limit; the piece; [`NONE`].
     pub(super) queue: BinaryHeap<Reverse<[u32; 3]>>,
     /// Longest side of the surface, in metres.
     pub(super) side: f32,
@@ -75,10 +75,44 @@ pub(crate) struct HalfEdgeCollapse<'a> {
     pub(super) uv_scales: [f32; 2],
     /// Points of triangles are measured in one pose of so many.
     pub(super) stride: usize,
+    pub(super) pieces: Pieces,
     /// Number of groups of triangles.
     pub(super) groups: usize,
     /// Number of distances that were evaluated.
     pub(super) tests: usize,
+}
+
+/// Connected pieces of the finest LOD.
+pub(super) struct Pieces {
+    /// Piece of each place.
+    pub(super) of_place: Vec<u32>,
+    /// Whether each piece is left.
+    pub(super) left: Vec<bool>,
+    /// Slots for which each piece stands: those of its vertices, and of removed pieces to which it is closest.
+    pub(super) slots: Vec<Vec<u32>>,
+    /// Normal of the finest LOD at each slot, in the rest pose, of any length.
+    pub(super) normals: Vec<Vec3>,
+}
+
+impl Pieces {
+    /// `slot_of`: returns the slot of a vertex of the mesh. `slots`: number of slots. `places`: number of those that are places.
+    fn new(finest: &FinestSurface, slot_of: impl Fn(u32) -> u32, slots: usize, places: usize) -> Self {
+        let layers = &finest.layers;
+        let count = layers.piece.iter().max().map_or(0, |last| *last as usize + 1);
+        let (mut of_slot, mut normals) = (vec![NONE; slots], vec![Vec3::ZERO; slots]);
+        for (t, triangle) in finest.surface.tree.triangles().iter().enumerate() {
+            for &v in triangle {
+                let slot = slot_of(v) as usize;
+                of_slot[slot] = layers.piece[t];
+                normals[slot] += layers.faces[t];
+            }
+        }
+        let (mut left, mut own) = (vec![false; count], vec![Vec::new(); count]);
+        of_slot[..places].iter().for_each(|&piece| left[piece as usize] = true);
+        (0..).zip(&of_slot).for_each(|(slot, &piece)| own[piece as usize].push(slot));
+        of_slot.truncate(places);
+        Self { of_place: of_slot, left, slots: own, normals }
+    }
 }
 
 /// A vertex of a group of triangles.
@@ -138,6 +172,10 @@ impl<'a> HalfEdgeCollapse<'a> {
             group.iter().for_each(|&v| corner_of[v as usize] = NONE);
         }
         let places = slots.len();
+        let mut slot_of = place_of.clone();
+        let lost = slot_of.iter_mut().filter(|slot| **slot == NONE);
+        lost.zip(places as u32..).for_each(|(slot, next)| *slot = next);
+        let pieces = Pieces::new(finest, |v| slot_of[first_of[v as usize] as usize], slot_of.len(), places);
         slots.extend(firsts.iter().zip(&place_of).filter(|(_, place)| **place == NONE).map(|(v, _)| *v));
         let positions = slots.iter().flat_map(|&v| poses.iter().map(move |pose| pose[v as usize])).collect();
         let mut around = vec![Vec::new(); places];
@@ -192,6 +230,7 @@ impl<'a> HalfEdgeCollapse<'a> {
             side: (high - low).max_element(),
             uv_scales: uv.map(|uv| if uv > 0.0 { metres / uv } else { 0.0 }),
             stride: (total / POINTS_IN_ALL_POSES).clamp(1, MAX_STRIDE),
+            pieces,
             groups: groups.len(),
             tests: 0,
         };

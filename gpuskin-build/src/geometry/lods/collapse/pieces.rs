@@ -1,0 +1,112 @@
+//! Removal of whole pieces of a surface, such as rivets, straps, and a body below clothes: each vertex must be close to
+//! another piece that faces the same way.
+
+use std::cmp::Reverse;
+
+use glam::Vec3;
+
+use super::state::NONE;
+use super::{Attempt, HalfEdgeCollapse, REST_WEIGHT};
+use crate::geometry::lods::layers::faces_same_way;
+use crate::vector_math::{dot, sub};
+
+/// Maximum number of vertices of a piece that are measured in the rest pose, and of those that are measured in all poses.
+const AT_REST: usize = 48;
+const IN_ALL_POSES: usize = 8;
+/// Weight of the distance between a visible piece and what is seen instead: it has other colours.
+const VISIBLE_WEIGHT: f32 = 2.0;
+/// Number of tests that a search for the closest triangle of other pieces counts as.
+const TESTS: usize = 16;
+
+/// What is closest to a vertex if its piece is removed.
+struct Instead {
+    /// Distance in metres; infinite if there is nothing.
+    distance: f32,
+    /// Another piece.
+    piece: u32,
+    /// Whether it is in front of the vertex, which therefore is not seen.
+    covers: bool,
+}
+
+impl HalfEdgeCollapse<'_> {
+    /// Queues the removal of each piece, unless there is only one.
+    pub(super) fn queue_pieces(&mut self) {
+        let left = || (0..).zip(&self.pieces.left).filter(|(_, left)| **left);
+        if left().count() > 1 {
+            let all: Vec<_> = left().map(|(piece, _)| Reverse([0, piece, NONE])).collect();
+            self.queue.extend(all);
+        }
+    }
+
+    /// Tries to remove a piece. A visible one needs a limit of at least half its width: so far would its border move to its
+    /// middle.
+    pub(super) fn attempt_piece(&mut self, piece: u32, limit: f32) -> Attempt {
+        let slots = &self.pieces.slots[piece as usize];
+        let step = slots.len().div_ceil(AT_REST).max(1);
+        let mut measured: Vec<(f32, u32)> = Vec::new();
+        let (mut covered, mut low, mut high) = (true, Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for &slot in slots.iter().step_by(step) {
+            let instead = self.instead(piece, slot, 0);
+            covered &= instead.covers;
+            measured.push((instead.distance, slot));
+            (low, high) = (low.min(self.at(0, slot)), high.max(self.at(0, slot)));
+        }
+        let mut tests = measured.len() * TESTS;
+        measured.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let weight = if covered { 1.0 } else { VISIBLE_WEIGHT };
+        let sides = high - low;
+        // The second longest side.
+        let width = sides.element_sum() - sides.max_element() - sides.min_element();
+        let least = if covered { 0.0 } else { width * 0.5 };
+        let mut needed = (measured.first().map_or(0.0, |(off, _)| *off) * weight * REST_WEIGHT).max(least);
+        if needed <= limit {
+            'poses: for pose in 1..self.poses.len() {
+                for &(_, slot) in measured.iter().take(IN_ALL_POSES) {
+                    tests += TESTS;
+                    needed = needed.max(self.instead(piece, slot, pose).distance * weight);
+                    if needed > limit {
+                        break 'poses;
+                    }
+                }
+            }
+        }
+        self.tests += tests;
+        if needed <= limit { Attempt::Allowed } else { Attempt::TooFar(needed) }
+    }
+
+    /// Removes a piece. Returns its number of triangles.
+    pub(super) fn remove_piece(&mut self, piece: u32) -> usize {
+        for slot in std::mem::take(&mut self.pieces.slots[piece as usize]) {
+            let instead = self.instead(piece, slot, 0);
+            if instead.distance.is_finite() {
+                self.pieces.slots[instead.piece as usize].push(slot);
+            }
+        }
+        self.pieces.left[piece as usize] = false;
+        let mut removed = 0;
+        for t in 0..self.triangles.len() {
+            let places = self.triangle_places[t];
+            if !self.removed[t] && self.pieces.of_place[places[0] as usize] == piece {
+                self.removed[t] = true;
+                removed += 1;
+                places.iter().for_each(|&place| self.around[place as usize].clear());
+            }
+        }
+        removed
+    }
+
+    /// Finds what is closest to a slot among the pieces that are left, besides one.
+    fn instead(&self, piece: u32, slot: u32, pose: usize) -> Instead {
+        let (layers, surface) = (&self.finest.layers, &self.finest.surface);
+        let normal = self.pieces.normals[slot as usize];
+        let other = |t: u32| {
+            let of = layers.piece[t as usize];
+            of != piece && self.pieces.left[of as usize] && faces_same_way(layers.faces[t as usize], normal)
+        };
+        let p = self.at(pose, slot);
+        let found = surface.at(self.poses, pose).closest_of(p, other);
+        let [a, b, c] = surface.tree.triangles()[found.triangle as usize].map(|v| self.poses[pose][v as usize]);
+        let covers = dot(sub(b, a).cross(sub(c, a)), sub(a, p)) > 0.0;
+        Instead { distance: found.distance, piece: layers.piece[found.triangle as usize], covers }
+    }
+}
