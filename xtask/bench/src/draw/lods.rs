@@ -28,6 +28,13 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
     ));
     for model in context.models.iter().filter(|model| !model.meta.mesh.levels.is_empty()) {
         let name = &model.meta.name;
+        let mesh = &model.meta.mesh;
+        for (level, lod) in (1..).zip(mesh.levels.iter()) {
+            line(
+                &format!("{name}, level {level}, {} triangles, error", mesh.triangles(level)),
+                format!("{:.1} mm", lod.error * 1000.0),
+            );
+        }
         let finest = picture(context, model, 0.0)?;
         save(options.pictures.as_deref(), &format!("{name}-finest"), &finest)?;
         for error in ERRORS {
