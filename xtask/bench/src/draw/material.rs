@@ -73,7 +73,7 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
     let counts = if options.counts.is_empty() { &usual[..] } else { &options.counts };
     let model = context.models.iter().find(|model| model.meta.encoding.needs_compute());
     let model = model.ok_or("no model in local-packed")?;
-    let still = subjects::still(options, &model.meta.name)?;
+    let still = subjects::still(options, model)?;
     counts.iter().try_for_each(|count| table(context, (model, &still), *count))
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gpuskin_build::Manifest;
 use gpuskin_build::{BakeOptions, bake};
-use gpuskin_rt::internals::{Encoding, Model};
+use gpuskin_rt::internals::{ByteRange, Data, Encoding, Model};
 use serde_json::Value;
 
 use super::tube::{self, TubeKind};
@@ -47,10 +47,12 @@ pub(super) fn tubes_of(tubes: &[(u32, TubeKind)]) -> Result<Vec<Subject>, String
     baked
 }
 
-/// Bakes a model of the manifest as a static one: its meshes as the file has them, without skins and clips.
-pub(super) fn still(options: &Options, name: &str) -> Result<Model, String> {
+/// Bakes a model of the manifest as a static one: its meshes as the file has them, without skins and clips. It gets the levels of
+/// detail of `model`: its own, which need not suit any clip, would have other triangles at the same distance.
+pub(super) fn still(options: &Options, model: &Model) -> Result<Model, String> {
+    let name = &model.meta.name;
     let manifest = Manifest::load(&options.manifest).map_err(|findings| text(&findings))?;
-    let entry = manifest.models.iter().find(|entry| entry.name.value == name).ok_or("no such model")?;
+    let entry = manifest.models.iter().find(|entry| entry.name.value == **name).ok_or("no such model")?;
     let path = options.manifest.parent().unwrap_or(Path::new(".")).join(&entry.path.value);
     let file = std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let (document, bin) = glb::parts(&file).ok_or_else(|| format!("{}: no GLB file", path.display()))?;
@@ -65,13 +67,45 @@ pub(super) fn still(options: &Options, name: &str) -> Result<Model, String> {
     let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
     std::fs::create_dir_all(&folder).map_err(failed)?;
     std::fs::write(folder.join("still.glb"), glb::file(&document, bin.to_vec())).map_err(failed)?;
-    let model = "[[model]]\nname = \"still\"\npath = \"still.glb\"\n";
-    let manifest = Manifest::parse(&folder.join("gpuskin.toml"), model).map_err(|findings| text(&findings));
-    // With errors, without which there are no levels of detail.
-    let baked = manifest
-        .and_then(|manifest| bake(&manifest, &BakeOptions::default()).map_err(|failed| text(&failed.diagnostics)));
+    let parts = entry.parts.iter().map(|part| {
+        let nodes: Vec<&str> = part.nodes.iter().map(|node| &*node.value).collect();
+        format!("{} = {nodes:?}\n", part.name.value)
+    });
+    let parts: String = parts.collect();
+    let entry = format!("[[model]]\nname = \"still\"\npath = \"still.glb\"\n[model.parts]\n{parts}");
+    let manifest = Manifest::parse(&folder.join("gpuskin.toml"), entry).map_err(|findings| text(&findings));
+    let baked = manifest.and_then(|manifest| baked(&manifest, None));
     std::fs::remove_dir_all(&folder).map_err(failed)?;
-    baked?.runtime_models().pop().ok_or_else(|| "the static model was not baked".to_owned())
+    let mut still = baked?.pop().ok_or("the static model was not baked")?;
+    share_levels(&mut still, model)?;
+    Ok(still)
+}
+
+/// Replaces the levels of detail of a model by those of another one that has the same triangles in its finest level.
+fn share_levels(still: &mut Model, model: &Model) -> Result<(), String> {
+    let (Data::Bytes(own), Data::Bytes(other)) = (&still.mesh.data, &model.mesh.data) else {
+        return Err("a mesh is not in memory".to_owned());
+    };
+    let indices = |bytes: &[u8], range: ByteRange| bytes[range.offset as usize..][..range.len as usize].to_vec();
+    let (mine, theirs) = (indices(own, still.meta.mesh.indices), indices(other, model.meta.mesh.indices));
+    let shape = |model: &Model| {
+        let mesh = &model.meta.mesh;
+        let parts: Vec<_> = mesh.parts.iter().map(|part| (part.first_index, part.index_count)).collect();
+        (mesh.vertex_count, mesh.wide_indices, parts)
+    };
+    if shape(still) != shape(model) || !still.meta.mesh.levels.is_empty() || !theirs.starts_with(&mine) {
+        return Err(format!("the mesh of {} without bones has other triangles", model.meta.name));
+    }
+    let mut bytes = own.to_vec();
+    let offset = bytes.len() as u64;
+    still.meta.mesh.indices = ByteRange { offset, len: theirs.len() as u64 };
+    still.meta.mesh.levels = model.meta.mesh.levels.clone();
+    bytes.extend(theirs);
+    let size = bytes.len() as u64;
+    still.mesh.size = size;
+    still.mesh.levels = vec![ByteRange { offset: 0, len: size }].into();
+    still.mesh.data = Data::Bytes(bytes.into());
+    Ok(())
 }
 
 fn of_tube(folder: &Path, vertices: u32, kind: TubeKind) -> Result<Subject, String> {
