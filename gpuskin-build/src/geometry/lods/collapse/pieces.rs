@@ -1,6 +1,7 @@
 //! Removal of whole pieces of a surface, such as rivets, straps, and a body below clothes: each vertex must be close to
 //! another piece that faces the same way.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 
 use glam::Vec3;
@@ -15,8 +16,8 @@ const AT_REST: usize = 48;
 const IN_ALL_POSES: usize = 8;
 /// Weight of the distance between a visible piece and what is seen instead: it has other colours.
 const VISIBLE_WEIGHT: f32 = 2.0;
-/// Number of tests that a search for the closest triangle of other pieces counts as.
-const TESTS: usize = 16;
+/// Minimum number of tests that a search counts as.
+const LEAST_TESTS: usize = 16;
 
 /// What is closest to a vertex if its piece is removed.
 struct Instead {
@@ -26,6 +27,8 @@ struct Instead {
     piece: u32,
     /// Whether it is in front of the vertex, which therefore is not seen.
     covers: bool,
+    /// Number of tests that the search took.
+    tests: usize,
 }
 
 impl HalfEdgeCollapse<'_> {
@@ -44,14 +47,15 @@ impl HalfEdgeCollapse<'_> {
         let slots = &self.pieces.slots[piece as usize];
         let step = slots.len().div_ceil(AT_REST).max(1);
         let mut measured: Vec<(f32, u32)> = Vec::new();
+        let mut tests = 0;
         let (mut covered, mut low, mut high) = (true, Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &slot in slots.iter().step_by(step) {
             let instead = self.instead(piece, slot, 0);
             covered &= instead.covers;
+            tests += instead.tests;
             measured.push((instead.distance, slot));
             (low, high) = (low.min(self.at(0, slot)), high.max(self.at(0, slot)));
         }
-        let mut tests = measured.len() * TESTS;
         measured.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let weight = if covered { 1.0 } else { VISIBLE_WEIGHT };
         let sides = high - low;
@@ -62,8 +66,9 @@ impl HalfEdgeCollapse<'_> {
         if needed <= limit {
             'poses: for pose in 1..self.poses.len() {
                 for &(_, slot) in measured.iter().take(IN_ALL_POSES) {
-                    tests += TESTS;
-                    needed = needed.max(self.instead(piece, slot, pose).distance * weight);
+                    let instead = self.instead(piece, slot, pose);
+                    tests += instead.tests;
+                    needed = needed.max(instead.distance * weight);
                     if needed > limit {
                         break 'poses;
                     }
@@ -76,22 +81,20 @@ impl HalfEdgeCollapse<'_> {
 
     /// Removes a piece. Returns its number of triangles.
     pub(super) fn remove_piece(&mut self, piece: u32) -> usize {
+        let mut removed = 0;
         for slot in std::mem::take(&mut self.pieces.slots[piece as usize]) {
+            // Slots behind the places are vertices that earlier levels lost.
+            let around = self.around.get_mut(slot as usize).map(std::mem::take);
+            for t in around.into_iter().flatten() {
+                removed += usize::from(!std::mem::replace(&mut self.removed[t as usize], true));
+            }
             let instead = self.instead(piece, slot, 0);
+            self.tests += instead.tests;
             if instead.distance.is_finite() {
                 self.pieces.slots[instead.piece as usize].push(slot);
             }
         }
         self.pieces.left[piece as usize] = false;
-        let mut removed = 0;
-        for t in 0..self.triangles.len() {
-            let places = self.triangle_places[t];
-            if !self.removed[t] && self.pieces.of_place[places[0] as usize] == piece {
-                self.removed[t] = true;
-                removed += 1;
-                places.iter().for_each(|&place| self.around[place as usize].clear());
-            }
-        }
         removed
     }
 
@@ -99,7 +102,9 @@ impl HalfEdgeCollapse<'_> {
     fn instead(&self, piece: u32, slot: u32, pose: usize) -> Instead {
         let (layers, surface) = (&self.finest.layers, &self.finest.surface);
         let normal = self.pieces.normals[slot as usize];
+        let tests = Cell::new(LEAST_TESTS);
         let other = |t: u32| {
+            tests.set(tests.get() + 1);
             let of = layers.piece[t as usize];
             of != piece && self.pieces.left[of as usize] && faces_same_way(layers.faces[t as usize], normal)
         };
@@ -107,6 +112,6 @@ impl HalfEdgeCollapse<'_> {
         let found = surface.at(self.poses, pose).closest_of(p, other);
         let [a, b, c] = surface.tree.triangles()[found.triangle as usize].map(|v| self.poses[pose][v as usize]);
         let covers = dot(sub(b, a).cross(sub(c, a)), sub(a, p)) > 0.0;
-        Instead { distance: found.distance, piece: layers.piece[found.triangle as usize], covers }
+        Instead { distance: found.distance, piece: layers.piece[found.triangle as usize], covers, tests: tests.get() }
     }
 }

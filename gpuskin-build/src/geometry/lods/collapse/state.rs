@@ -84,8 +84,6 @@ pub(crate) struct HalfEdgeCollapse<'a> {
 
 /// Connected pieces of the finest LOD.
 pub(super) struct Pieces {
-    /// Piece of each place.
-    pub(super) of_place: Vec<u32>,
     /// Whether each piece is left.
     pub(super) left: Vec<bool>,
     /// Slots for which each piece stands: those of its vertices, and of removed pieces to which it is closest.
@@ -110,8 +108,7 @@ impl Pieces {
         let (mut left, mut own) = (vec![false; count], vec![Vec::new(); count]);
         of_slot[..places].iter().for_each(|&piece| left[piece as usize] = true);
         (0..).zip(&of_slot).for_each(|(slot, &piece)| own[piece as usize].push(slot));
-        of_slot.truncate(places);
-        Self { of_place: of_slot, left, slots: own, normals }
+        Self { left, slots: own, normals }
     }
 }
 
