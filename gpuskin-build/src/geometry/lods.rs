@@ -77,7 +77,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
     let surfaces = measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
     let clusters = Clusters::new(geometry, poses, surfaces);
     let mut finer: Vec<Vec<u32>> = finest.iter().map(|part| part.to_vec()).collect();
-    let rules = vec![Cell::new(0); measure.worn().len()];
+    let rules = vec![[Cell::new(0), Cell::new(0)]; measure.worn().len()];
     let mut merged: Option<MergedVertices> = None;
     for wanted in wanted(total, fewest).into_iter().take(most) {
         let parts = LodBuilder { geometry, poses, measure: &measure, finer: &finer, rules: &rules, limit }.find(wanted);
@@ -171,8 +171,8 @@ struct LodBuilder<'a> {
     /// Indices of each part of the finer LOD.
     finer: &'a [Vec<u32>],
     /// Number of rules of [`SeamRule::ALL`] with which each surface could not be collapsed. Coarser
-    /// LODs do not try them again.
-    rules: &'a [Cell<usize>],
+    /// LODs do not try them again. First where pieces are kept, then where they vanish.
+    rules: &'a [[Cell<usize>; 2]],
     /// Limit of the error as defined by meshopt, in metres.
     limit: f32,
 }
@@ -214,6 +214,43 @@ impl LodBuilder<'_> {
         self.measure.worn()[surface].iter().map(|&p| self.finer[p].clone()).collect()
     }
 
+    /// Simplifies a surface by half-edge collapses, with the first rule that suffices. `pieces`: whether pieces vanish whole; `None` if
+    /// there is only one.
+    fn collapsed(
+        &self,
+        surface: usize,
+        triangles: usize,
+        own: &[Vec<u32>],
+        rules: &Cell<usize>,
+        pieces: bool,
+    ) -> Option<PartIndices> {
+        while let Some(&seams) = SeamRule::ALL.get(rules.get()) {
+            let finest = self.measure.finest(surface);
+            let mut collapse = HalfEdgeCollapse::new(self.geometry, self.poses, finest, own, seams)?;
+            if pieces {
+                if !collapse.has_pieces() {
+                    return None;
+                }
+                collapse = collapse.with_pieces();
+            }
+            let found = collapse.simplify(triangles, self.limit);
+            if found.is_some() {
+                return found;
+            }
+            rules.set(rules.get() + 1);
+        }
+        None
+    }
+
+    /// Returns the first of two simplified surfaces, unless the second one is closer to the finest LOD.
+    fn closer(&self, surface: usize, a: Option<PartIndices>, b: Option<PartIndices>) -> Option<PartIndices> {
+        let error = |(_, parts): &PartIndices| self.measure.of_surface(surface, parts, error::THOROUGH).error;
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if error(&b) < error(&a) { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
+
     /// Simplifies a surface to about `triangles` triangles: by half-edge collapses, or else with
     /// meshopt. Further attempts of meshopt lock the vertices with the greatest error; the best attempt
     /// is returned.
@@ -221,14 +258,12 @@ impl LodBuilder<'_> {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
         let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) <= allowed(triangles as f64);
-        while let Some(&seams) = SeamRule::ALL.get(self.rules[surface].get()) {
-            let finest = self.measure.finest(surface);
-            let collapse = HalfEdgeCollapse::new(self.geometry, self.poses, finest, &own, seams);
-            let Some(collapse) = collapse else { break };
-            if let Some(found) = collapse.simplify(triangles, self.limit) {
-                return found;
-            }
-            self.rules[surface].set(self.rules[surface].get() + 1);
+        // What a piece vanished for may move away from it later, so pieces are kept in another attempt.
+        let [kept, removed] = &self.rules[surface];
+        let kept = self.collapsed(surface, triangles, &own, kept, false);
+        let removed = self.collapsed(surface, triangles, &own, removed, true);
+        if let Some(found) = self.closer(surface, removed, kept) {
+            return found;
         }
         let mut least: Option<Vec<Vec<u32>>> = None;
         for (seams, options) in simplify::OPTIONS {

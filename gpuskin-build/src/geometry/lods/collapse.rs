@@ -53,7 +53,6 @@ impl HalfEdgeCollapse<'_> {
         let mut edges = self.edges().into_iter().peekable();
         let mut limit = LEAST_LIMIT * self.side;
         let mut star = Star::default();
-        self.queue_pieces();
         while left > triangles {
             // The edges of the start come in order: a queue of all of them would be slow.
             let start = match (edges.peek(), self.queue.peek()) {

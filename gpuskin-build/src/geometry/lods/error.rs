@@ -29,7 +29,7 @@ pub(super) struct PointSample {
 /// Sampling for comparing attempts.
 pub(super) const QUICK_SAMPLE: PointSample = PointSample { at_rest: 768, farthest: 32, others: 16 };
 /// Sampling for the stored error of a LOD.
-const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others: 64 };
+pub(super) const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others: 64 };
 
 /// All points in all poses.
 #[cfg(test)]

@@ -338,7 +338,7 @@ fn covered_pieces_vanish_and_wide_ones_stay() {
         let measure = LodErrorMeter::new(&geometry, &poses, worn(&geometry));
         let own = vec![geometry.indices.clone()];
         let collapse = HalfEdgeCollapse::new(&geometry, &poses, measure.finest(0), &own, SeamRule::Kept).unwrap();
-        let (limit, parts) = collapse.simplify(triangles, 1.0).expect("a simpler surface");
+        let (limit, parts) = collapse.with_pieces().simplify(triangles, 1.0).expect("a simpler surface");
         assert!(measure.error_of_sample(&parts, error::EVERYTHING) <= limit * 1.06);
         let radius = |v: &u32| geometry.vertices[*v as usize].position.truncate().length();
         (limit, parts[0].iter().map(radius).collect::<Vec<f32>>())

@@ -16,7 +16,9 @@ const AT_REST: usize = 48;
 const IN_ALL_POSES: usize = 8;
 /// Weight of the distance between a visible piece and what is seen instead: it has other colours.
 const VISIBLE_WEIGHT: f32 = 2.0;
-/// Minimum number of tests that a search counts as.
+/// Maximum number of tests of all searches, per triangle of the finest LOD, beyond which no piece is removed; and minimum that a
+/// search counts as. The sample models need at most 139.
+const MAX_TESTS: usize = 1 << 9;
 const LEAST_TESTS: usize = 16;
 
 /// What is closest to a vertex if its piece is removed.
@@ -32,18 +34,26 @@ struct Instead {
 }
 
 impl HalfEdgeCollapse<'_> {
-    /// Queues the removal of each piece, unless there is only one.
-    pub(super) fn queue_pieces(&mut self) {
-        let left = || (0..).zip(&self.pieces.left).filter(|(_, left)| **left);
-        if left().count() > 1 {
-            let all: Vec<_> = left().map(|(piece, _)| Reverse([0, piece, NONE])).collect();
-            self.queue.extend(all);
+    /// Returns whether pieces may vanish: there are several.
+    pub(crate) fn has_pieces(&self) -> bool {
+        self.pieces.left.iter().filter(|left| **left).count() > 1
+    }
+
+    /// Queues the removal of each piece.
+    pub(crate) fn with_pieces(mut self) -> Self {
+        if self.has_pieces() {
+            let left = (0..).zip(&self.pieces.left).filter(|(_, left)| **left);
+            self.queue.extend(left.map(|(piece, _)| Reverse([0, piece, NONE])));
         }
+        self
     }
 
     /// Tries to remove a piece. A visible one needs a limit of at least half its width: so far would its border move to its
     /// middle.
     pub(super) fn attempt_piece(&mut self, piece: u32, limit: f32) -> Attempt {
+        if self.pieces.tests > MAX_TESTS * self.finest.surface.tree.triangles().len() {
+            return Attempt::Impossible;
+        }
         let slots = &self.pieces.slots[piece as usize];
         let step = slots.len().div_ceil(AT_REST).max(1);
         let mut measured: Vec<(f32, u32)> = Vec::new();
@@ -75,7 +85,7 @@ impl HalfEdgeCollapse<'_> {
                 }
             }
         }
-        self.tests += tests;
+        self.pieces.tests += tests;
         if needed <= limit { Attempt::Allowed } else { Attempt::TooFar(needed) }
     }
 
@@ -89,7 +99,7 @@ impl HalfEdgeCollapse<'_> {
                 removed += usize::from(!std::mem::replace(&mut self.removed[t as usize], true));
             }
             let instead = self.instead(piece, slot, 0);
-            self.tests += instead.tests;
+            self.pieces.tests += instead.tests;
             if instead.distance.is_finite() {
                 self.pieces.slots[instead.piece as usize].push(slot);
             }

@@ -90,6 +90,8 @@ pub(super) struct Pieces {
     pub(super) slots: Vec<Vec<u32>>,
     /// Normal of the finest LOD at each slot, in the rest pose, of any length.
     pub(super) normals: Vec<Vec3>,
+    /// Number of triangles that searches among pieces have tested.
+    pub(super) tests: usize,
 }
 
 impl Pieces {
@@ -108,7 +110,7 @@ impl Pieces {
         let (mut left, mut own) = (vec![false; count], vec![Vec::new(); count]);
         of_slot[..places].iter().for_each(|&piece| left[piece as usize] = true);
         (0..).zip(&of_slot).for_each(|(slot, &piece)| own[piece as usize].push(slot));
-        Self { left, slots: own, normals }
+        Self { left, slots: own, normals, tests: 0 }
     }
 }
 
