@@ -258,7 +258,7 @@ impl LodBuilder<'_> {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
         let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) <= allowed(triangles as f64);
-        // What a piece vanished for may move away from it later, so pieces are kept in another attempt.
+        // Later collapses may move surfaces away from pieces that vanished for them, so pieces are kept in another attempt.
         let [kept, removed] = &self.rules[surface];
         let kept = self.collapsed(surface, triangles, &own, kept, false);
         let removed = self.collapsed(surface, triangles, &own, removed, true);

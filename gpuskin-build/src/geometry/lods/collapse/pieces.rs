@@ -21,7 +21,7 @@ const VISIBLE_WEIGHT: f32 = 2.0;
 const MAX_TESTS: usize = 1 << 9;
 const LEAST_TESTS: usize = 16;
 
-/// What is closest to a vertex if its piece is removed.
+/// Closest surface to a vertex if its piece is removed.
 struct Instead {
     /// Distance in metres; infinite if there is nothing.
     distance: f32,
