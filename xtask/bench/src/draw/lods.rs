@@ -1,4 +1,5 @@
-//! Share of the pixels that levels of detail change: instances at some allowed errors, beside the same in the finest level.
+//! Share of the pixels that levels of detail change: instances at some allowed errors, beside the same in the finest level. For
+//! comparison, the share that differs in the finest level if the camera turns by a fraction of a pixel.
 
 use std::fs;
 use std::path::Path;
@@ -16,6 +17,8 @@ use crate::report::{heading, line};
 const SIDE: u32 = 30;
 /// Allowed errors, pixels.
 const ERRORS: [f32; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// Turn of the camera for comparison, pixels in the middle of the picture.
+const TURN: f32 = 0.1;
 /// Greatest difference of a colour channel, out of 255, that does not count.
 const SAME: u8 = 8;
 
@@ -35,22 +38,25 @@ pub(crate) fn measure(context: &Context, options: &Options) -> Result<(), String
                 format!("{:.1} mm", lod.error * 1000.0),
             );
         }
-        let finest = picture(context, model, 0.0)?;
+        let finest = picture(context, model, 0.0, 0.0)?;
         save(options.pictures.as_deref(), &format!("{name}-finest"), &finest)?;
-        for error in ERRORS {
-            let picture = picture(context, model, error)?;
-            save(options.pictures.as_deref(), &format!("{name}-{error}"), &picture)?;
+        let compare = |row: &str, picture: &[[u8; 4]]| {
             let differ = |(a, b): &(&[u8; 4], &[u8; 4])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > SAME);
-            let others = finest.iter().zip(&picture).filter(differ).count();
-            let share = others as f64 / finest.len() as f64 * 100.0;
-            line(&format!("{name}, allowed error of {error} pixels"), format!("{share:.2} %"));
+            let others = finest.iter().zip(picture).filter(differ).count();
+            line(&format!("{name}, {row}"), format!("{:.2} %", others as f64 / finest.len() as f64 * 100.0));
+        };
+        for error in ERRORS {
+            let picture = picture(context, model, error, 0.0)?;
+            save(options.pictures.as_deref(), &format!("{name}-{error}"), &picture)?;
+            compare(&format!("allowed error of {error} pixels"), &picture);
         }
+        compare(&format!("finest level, camera turned by {TURN} pixels"), &picture(context, model, 0.0, TURN)?);
     }
     Ok(())
 }
 
-/// Draws the instances, in a square that begins before the camera.
-fn picture(context: &Context, model: &Model, lod_error: f32) -> Result<Vec<[u8; 4]>, String> {
+/// Draws the instances, in a square that begins before the camera. `turn`: of the camera, pixels in the middle of the picture.
+fn picture(context: &Context, model: &Model, lod_error: f32, turn: f32) -> Result<Vec<[u8; 4]>, String> {
     let failed = |e: gpuskin_rt::internals::Error| e.to_string();
     let descriptor = RendererDescriptor { lod_error, ..Default::default() };
     let mut renderer = CrowdRenderer::new(&context.device, &context.queue, descriptor).map_err(failed)?;
@@ -69,10 +75,14 @@ fn picture(context: &Context, model: &Model, lod_error: f32) -> Result<Vec<[u8; 
     }));
     let far = SIDE as f32 * spacing;
     let eye = [0.0, bounds.min[1] + 1.6 * height, 2.0 * spacing];
+    let target = [0.0, bounds.min[1] + 0.3 * height, -0.3 * far];
+    let fov_y = 60_f32.to_radians();
+    let away = (target[1] - eye[1]).hypot(target[2] - eye[2]);
+    let aside = turn * 2.0 * (0.5 * fov_y).tan() / SIZE[1] as f32 * away;
     let camera = Camera::perspective_look_at(
         eye,
-        [0.0, bounds.min[1] + 0.3 * height, -0.3 * far],
-        60_f32.to_radians(),
+        [aside, target[1], target[2]],
+        fov_y,
         SIZE[0] as f32 / SIZE[1] as f32,
         0.05 * spacing,
         3.0 * far,
