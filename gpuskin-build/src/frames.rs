@@ -173,12 +173,13 @@ fn source_rate(clip: &Clip, morphs: bool) -> Option<f64> {
     let mut times: Vec<f64> = clip.channels.iter().flat_map(|c| &c.curve.times).chain(morph_keys).copied().collect();
     times.push(0.0);
     times.sort_by(f64::total_cmp);
-    let last = *times.last()?;
     let gap = times.windows(2).map(|w| w[1] - w[0]).filter(|&g| g * MAX_SOURCE_RATE > 0.5).min_by(f64::total_cmp)?;
     // The smallest gap is one frame, or up to four frames if no two neighbouring frames have keys.
     let rate = (1..=4).find_map(|frames_in_gap| {
-        let frames = (last * f64::from(frames_in_gap) / gap).round();
-        let rate = frames / last;
+        // The gap is the difference of two rounded times, too inexact to count the frames of a long clip. Each key
+        // makes the rate more precise.
+        let refine = |rate: f64, t: &f64| if t * rate < 0.5 { rate } else { (t * rate).round() / t };
+        let rate = times.iter().fold(f64::from(frames_in_gap) / gap, refine);
         let on_frame = |t: &f64| (t * rate - (t * rate).round()).abs() < KEY_TOLERANCE;
         times.iter().all(on_frame).then_some(rate)
     })?;
@@ -295,6 +296,17 @@ mod tests {
         // One and ten keys per second: rates are multiplied.
         assert!((keys(1.0, &[0, 1, 2]) - 24.0).abs() < 1e-3);
         assert!((keys(10.0, &[0, 1, 2]) - 30.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn rounded_times_of_long_clips_have_the_rate_of_the_keys() {
+        let keys = |rate: f64, count: u32, round: fn(f64) -> f64| {
+            source(&(0..count).map(|frame| round(f64::from(frame) / rate)).collect::<Vec<_>>())
+        };
+        // Two minutes in `f32`.
+        assert!((keys(60.0, 7200, |t| t) - 60.0).abs() < 1e-3);
+        // Half a minute with four decimals.
+        assert!((keys(37.5, 1309, |t| (t * 1e4).round() / 1e4) - 37.5).abs() < 1e-3);
     }
 
     #[test]
