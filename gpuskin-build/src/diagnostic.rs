@@ -29,6 +29,8 @@ pub struct Diagnostic {
     about: Box<DiagnosticSubject>,
     source: Option<Arc<NamedSource<String>>>,
     spans: Vec<SpanLabel>,
+    /// Name of what is wrong, if that may cause many diagnostics. One per model is shown.
+    cause: Option<String>,
 }
 
 /// A span of the source text. The first span of a diagnostic is its location; the others are
@@ -51,6 +53,7 @@ impl Diagnostic {
             about: Box::default(),
             source: None,
             spans: Vec::new(),
+            cause: None,
         }
     }
 
@@ -98,13 +101,31 @@ impl Diagnostic {
     }
 
     /// Prefixes the message with a context such as ``model `soldier` ``. Parts of the subject that
-    /// are already set are kept.
+    /// are already set are kept. Of a diagnostic with a shared cause, only file and model are named: clips, meshes and
+    /// accessors are merely the first that meet it.
     #[doc(hidden)]
     pub fn within(mut self, context: impl Into<Label>) -> Self {
-        let Label { text, about } = context.into();
+        let mut context = context.into();
+        if self.cause.is_some() {
+            let Some(file_or_model) = context.file_or_model() else { return self };
+            context = file_or_model;
+        }
+        let Label { text, about } = context;
         self.message = harmless(format!("{text}: {}", self.message));
         *self.about = std::mem::take(&mut *self.about).or(about);
         self
+    }
+
+    /// Sets the cause, unless one is set. Of several diagnostics of a model with the same cause, only the
+    /// first is shown.
+    pub(crate) fn caused_by(mut self, cause: impl Into<String>) -> Self {
+        self.cause.get_or_insert(cause.into());
+        self
+    }
+
+    /// Returns the cause that the diagnostic shares with others.
+    pub(crate) fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
     }
 
     /// Sets the clip at fault, for a message that already names the clip.

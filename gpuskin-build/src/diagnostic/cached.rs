@@ -27,7 +27,7 @@ pub(crate) struct CachedDiagnostic {
 impl CachedDiagnostic {
     /// Copies a diagnostic without the manifest's text.
     pub(crate) fn of(diagnostic: &Diagnostic) -> Self {
-        let Diagnostic { code, severity, message, help, about, source, spans } = diagnostic;
+        let Diagnostic { code, severity, message, help, about, source, spans, cause: _ } = diagnostic;
         let DiagnosticSubject { file, model, clip, node, accessor } = (**about).clone();
         Self {
             code: code.name().to_owned(),
@@ -66,6 +66,7 @@ impl CachedDiagnostic {
             help: self.help,
             source: self.located.then(|| Arc::clone(source)),
             spans: self.spans.into_iter().map(|(span, label)| SpanLabel { span, label }).collect(),
+            cause: None,
         })
     }
 }

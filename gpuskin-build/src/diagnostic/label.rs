@@ -78,6 +78,12 @@ impl Label {
         }
     }
 
+    /// Returns the label of the file, else of the model; `None` if the label has neither.
+    pub(super) fn file_or_model(&self) -> Option<Self> {
+        let DiagnosticSubject { file, model, .. } = &self.about;
+        file.as_deref().map(Self::file).or(model.as_deref().map(Self::model))
+    }
+
     /// Appends a clip.
     pub fn clip(mut self, name: &str) -> Self {
         self.about.clip = Some(name.into());

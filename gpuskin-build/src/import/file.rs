@@ -25,6 +25,9 @@ const MAX_QUOTES: u32 = 32;
 /// Size of a decoded number, in bytes.
 const NUMBER: u64 = 8;
 
+/// First bytes of a file that stands for a file in Git LFS, in a working copy without Git LFS.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
 /// Supported extensions that change how meshes are stored, or what channels animate.
 const READ: [&str; 5] = [
     "KHR_animation_pointer",
@@ -65,7 +68,12 @@ impl<'a> ImportContext<'a> {
 
     /// Reads a regular file, up to the size limit.
     fn read(&self, path: &Path) -> Result<Vec<u8>, Diagnostic> {
-        self.inputs.borrow_mut().read(path, self.limits.file)
+        let bytes = self.inputs.borrow_mut().read(path, self.limits.file)?;
+        if bytes.starts_with(LFS_POINTER) {
+            let message = format!("{} is a Git LFS pointer, not the file that it stands for", path.display());
+            return Err(Diagnostic::error(DiagnosticCode::FileUnreadable, message).help("run `git lfs pull`"));
+        }
+        Ok(bytes)
     }
 }
 
@@ -208,8 +216,13 @@ impl<'a> File<'a> {
         }
     }
 
+    /// Returns the bytes of a buffer. Everything that reads a damaged buffer fails, so errors name it as their cause.
     fn buffer(&self, index: Index<json::Buffer>) -> Result<&[u8], Diagnostic> {
         let buffer = self.get(&self.document.buffers, index, "buffer")?;
+        self.loaded_buffer(buffer, index).map_err(|e| e.caused_by(format!("{}: buffer {index}", self.shown)))
+    }
+
+    fn loaded_buffer(&self, buffer: &json::Buffer, index: Index<json::Buffer>) -> Result<&[u8], Diagnostic> {
         if buffer.byte_length.0 == 0 {
             return Err(Diagnostic::error(
                 DiagnosticCode::GltfBuffer,
@@ -248,8 +261,13 @@ impl<'a> File<'a> {
         }
         let path = self.folder.join(uri::relative(uri, !self.shared.roots.is_empty())?);
         self.shared.inputs.borrow_mut().seen(&path, None);
-        uri::confined(&self.folder, &self.shared.roots, &path)?;
-        self.shared.read(&path)
+        let read = uri::confined(&self.folder, &self.shared.roots, &path).and_then(|()| self.shared.read(&path));
+        read.map_err(|e| {
+            if path.exists() {
+                return e;
+            }
+            e.help(format!("copy the file along with {}, or export as .glb, which contains all files", self.shown))
+        })
     }
 
     /// Returns the content of a file that the manifest names.

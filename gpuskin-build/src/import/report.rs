@@ -70,7 +70,12 @@ impl<'a> Report<'a> {
 
     /// Whether the message is new. Messages above the limit are not stored.
     fn is_new(&mut self, said: usize, diagnostic: &Diagnostic) -> bool {
-        said >= SHOWN || self.said.insert(diagnostic.message().to_owned())
+        let key = match diagnostic.cause() {
+            Some(cause) => cause,
+            None if said >= SHOWN => return true,
+            None => diagnostic.message(),
+        };
+        self.said.insert(key.to_owned())
     }
 
     /// Returns the value, or reports the error and returns `None`.

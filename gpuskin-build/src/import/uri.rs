@@ -51,14 +51,15 @@ pub(super) fn relative(uri: &str, climbs: bool) -> Result<PathBuf, Diagnostic> {
     if text.is_empty() || text.contains('\0') {
         return Err(refused("names no file"));
     }
+    let relative = "copy the file into the folder of the glTF file, and write its path from there, or export as .glb";
     if text.contains(':') {
-        return Err(refused("has a scheme or a drive letter"));
+        return Err(refused("has a scheme or a drive letter").help(relative));
     }
     if text.contains('\\') {
-        return Err(refused("has a backslash"));
+        return Err(refused("has a backslash").help("write the URI with `/`, or export as .glb"));
     }
     if text.starts_with('/') {
-        return Err(refused("is an absolute path"));
+        return Err(refused("is an absolute path").help(relative));
     }
     if !climbs && text.split('/').any(|part| part == "..") {
         return Err(refused("leaves the folder of the file"));

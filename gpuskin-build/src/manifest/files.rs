@@ -68,7 +68,8 @@ pub(super) fn check(path: &At<String>, folder: &Path, kind: &FileKind, notes: &m
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let help = match nearby(&file, kind).map(|near| Path::new(&path.value).with_file_name(near)) {
                 Some(near) => format!("did you mean \"{}\"?", near.display().to_string().replace('\\', "/")),
-                None if path.value.contains('\\') => "write paths with `/`".to_owned(),
+                // A single backslash in double quotes begins an escape: `\t` is a tab, and `\e` is the control character ESC.
+                None if path.value.contains(|c: char| c == '\\' || c.is_control()) => "write paths with `/`".to_owned(),
                 None => format!("paths are relative to the folder of the manifest: {} does not exist", file.display()),
             };
             notes.error(DiagnosticCode::FileNotFound, path.span.clone(), format!("file not found: {shown}"), help);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::common::build::{Gltf, figure, glb};
 use crate::common::mutate::{Random, places};
 use crate::common::{Outcome, entry, import_file, import_within, refused, shared};
+use gpuskin_build::Diagnostic;
 use gpuskin_build::internals::import::Pixels;
 use gpuskin_build::internals::manifest::Limits;
 use serde_json::{Value, json};
@@ -323,7 +324,21 @@ fn uris_outside_the_folder_are_rejected() {
     refused(&import("https://example.com/a.bin"), &["has a scheme"]);
     refused(&import("%ff"), &["UTF-8"]);
     refused(&import("."), &["buffer 0"]);
-    refused(&import("gone.bin"), &["cannot read"]);
+    // Everything in the file needs the buffer.
+    let gone = import("gone.bin");
+    refused(&gone, &["a.gltf: buffer 0: cannot read"]);
+    assert_eq!(gone.errors().len(), 1, "{:#?}", gone.errors());
+    let help = gone.diagnostics.iter().map(Diagnostic::help_text).collect::<String>();
+    assert_eq!(help, "copy the file along with a.gltf, or export as .glb, which contains all files");
+    let help = |uri: &str, import: &mut dyn FnMut(&str) -> Outcome| {
+        import(uri).diagnostics.iter().map(|diagnostic| diagnostic.help_text().to_owned()).collect::<String>()
+    };
+    assert_eq!(help("..\\a.bin", &mut import), "write the URI with `/`, or export as .glb");
+    assert!(help("C:\\a.bin", &mut import).starts_with("copy the file into the folder of the glTF file"));
+    std::fs::write(folder.join("lfs.bin"), "version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+        .expect("writable");
+    refused(&import("lfs.bin"), &["a.gltf: buffer 0: ", "lfs.bin is a Git LFS pointer"]);
+    assert_eq!(help("lfs.bin", &mut import), "run `git lfs pull`");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&secret, folder.join("link.bin")).expect("links");

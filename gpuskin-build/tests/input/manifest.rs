@@ -279,6 +279,11 @@ fn missing_files_are_rejected() {
             ("toml:10:8]", "file not found: art\\soldier.glb", "write paths with `/`"),
         ],
     );
+    // In double quotes, TOML reads `\e` as the control character ESC.
+    refuses(
+        "[[model]]\nname = \"a\"\npath = \"art\\enemy.glb\"\n",
+        &[("toml:3:8]", "file not found: art", "write paths with `/`")],
+    );
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn compressed_views_are_decoded() {
     import(&g).model();
     // Without the extension, the view refers to a buffer without data.
     g.json["bufferViews"][0].as_object_mut().expect("object").remove("extensions");
-    refused(&import(&g), &["POSITION", "buffer view 0", "buffer 1 has no URI"]);
+    refused(&import(&g), &["a.glb: buffer 1 has no URI"]);
 }
 
 #[test]
