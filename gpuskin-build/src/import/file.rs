@@ -12,7 +12,7 @@ use gltf::json::{self, Index};
 use super::Inputs;
 use super::document::{self, Document, Meshopt, View};
 use super::meshopt::Stream;
-use super::{glb, uri};
+use super::{glb, uri, vrm};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::limits::{self, Limits};
 use crate::manifest::Manifest;
@@ -309,7 +309,8 @@ pub(super) fn is_known(name: &str) -> bool {
 fn required(document: &Document) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for name in &document.extensions_required {
-        if !is_known(name) {
+        // VRM adds to a glTF file that can be drawn without it.
+        if !is_known(name) && !vrm::is_extension(name) {
             let message = format!("the required extension {} is unknown", quoted(name));
             let help = "export the file without the extension";
             diagnostics.push(Diagnostic::error(DiagnosticCode::GltfRequired, message).help(help));

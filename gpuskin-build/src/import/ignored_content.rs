@@ -6,6 +6,7 @@ use super::file::{File, is_known};
 use super::material::UNLIT;
 use super::report::Report;
 use super::surface_layers::{CLEARCOAT, SHEEN};
+use super::vrm;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::suggest::{list, quoted};
 
@@ -13,15 +14,19 @@ use crate::suggest::{list, quoted};
 const LISTED: usize = 5;
 
 /// Warns about material extensions that are not drawn, once for all materials with the same set of
-/// extensions.
+/// extensions. [`unknown_extensions`] tells of those of VRM.
 pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = usize>, report: &mut Report<'_>) {
     let mut by_extensions: BTreeMap<Vec<&str>, Vec<String>> = BTreeMap::new();
     for index in used {
         let Some(material) = file.document.materials.get(index) else { continue };
         let Some(extensions) = &material.extensions else { continue };
         let drawn = [UNLIT, CLEARCOAT, SHEEN];
-        let names: BTreeSet<&str> =
-            extensions.others.keys().map(String::as_str).filter(|name| !drawn.contains(name)).collect();
+        let names: BTreeSet<&str> = extensions
+            .others
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !drawn.contains(name) && !vrm::is_extension(name))
+            .collect();
         if !names.is_empty() {
             let name = material.name.clone().unwrap_or_else(|| format!("material {index}"));
             by_extensions.entry(names.into_iter().collect()).or_default().push(name);
@@ -42,7 +47,7 @@ pub(super) fn material_extensions(file: &File<'_>, used: impl Iterator<Item = us
 pub(super) fn unknown_extensions(file: &File<'_>, report: &mut Report<'_>) {
     let used: BTreeSet<&str> = file.document.extensions_used.iter().map(String::as_str).collect();
     let unread = used.into_iter().filter(|name| !is_known(name));
-    let (vrm, unknown): (Vec<&str>, Vec<&str>) = unread.partition(|name| *name == "VRM" || name.starts_with("VRMC_"));
+    let (vrm, unknown): (Vec<&str>, Vec<&str>) = unread.partition(|name| vrm::is_extension(name));
     let mut warn = |message: String, help: Option<&str>| {
         let warning = Diagnostic::warning(DiagnosticCode::GltfExtension, message).within(Label::file(&file.shown));
         report.warn(help.into_iter().fold(warning, Diagnostic::help));

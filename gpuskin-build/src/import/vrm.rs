@@ -1,4 +1,4 @@
-//! Humanoid bones of VRM files: the extensions `VRMC_vrm` (VRM 1.0) and `VRM` (VRM 0.x).
+//! Humanoid bones of VRM files: the extensions `VRMC_vrm` (VRM 1.0), `VRM` (VRM 0.x) and `VRMC_vrm_animation`.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +19,8 @@ struct Extensions {
     one: Option<Vrm1>,
     #[serde(rename = "VRM")]
     zero: Option<Vrm0>,
+    #[serde(rename = "VRMC_vrm_animation")]
+    animation: Option<Vrm1>,
 }
 
 #[derive(Deserialize)]
@@ -48,11 +50,16 @@ struct NamedNode {
     node: usize,
 }
 
+/// Whether an extension is one of VRM's.
+pub(super) fn is_extension(name: &str) -> bool {
+    name == "VRM" || name.starts_with("VRMC_")
+}
+
 /// Returns the bones that the extensions of a file name, and their nodes, which may not exist. Nothing for
 /// other files.
 pub(super) fn bones(json: &[u8]) -> Vec<(HumanBone, usize)> {
     let Root { extensions } = serde_json::from_slice(json).unwrap_or_default();
-    if let Some(vrm) = extensions.one {
+    if let Some(vrm) = extensions.one.or(extensions.animation) {
         // Thumbs of VRM 1.0 begin with the metacarpal, those of VRM 0.x with the proximal bone.
         let named = |name: &str| {
             let name = snake(name);
@@ -74,12 +81,17 @@ mod tests {
     use crate::retarget::bone::{Finger, Side};
 
     #[test]
-    fn both_versions_are_read_and_other_files_have_none() {
+    fn all_versions_are_read_and_other_files_have_none() {
         let one = br#"{ "extensions": { "VRMC_vrm": { "humanoid": { "humanBones": {
             "hips": { "node": 3 }, "leftUpperArm": { "node": 7 }, "rightThumbMetacarpal": { "node": 9 }, "jaw": { "node": 1 }
         } } } } }"#;
         let thumb = HumanBone::Finger(Side::Right, Finger::Thumb, 0);
         assert_eq!(bones(one), [(HumanBone::Hips, 3), (HumanBone::UpperArm(Side::Left), 7), (thumb, 9)]);
+        let animation =
+            br#"{ "extensions": { "VRMC_vrm_animation": { "specVersion": "1.0", "humanoid": { "humanBones": {
+            "hips": { "node": 2 }
+        } } } } }"#;
+        assert_eq!(bones(animation), [(HumanBone::Hips, 2)]);
         let zero = br#"{ "extensions": { "VRM": { "humanoid": { "humanBones": [
             { "bone": "hips", "node": 3 }, { "bone": "rightThumbProximal", "node": 9 }
         ] } } } }"#;
