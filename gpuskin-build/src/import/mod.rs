@@ -158,6 +158,21 @@ pub(crate) fn import_with_inputs(
     model.filter(|_| !report.failed())
 }
 
+/// Returns the error for a scene without a mesh. Files with clips only are common.
+fn nothing_to_draw(file: &File<'_>) -> Diagnostic {
+    if !file.document.meshes.is_empty() {
+        return Diagnostic::error(DiagnosticCode::SceneEmpty, "the scene has no mesh to draw");
+    }
+    if file.document.animations.is_empty() {
+        return Diagnostic::error(DiagnosticCode::SceneEmpty, "the file has no mesh to draw")
+            .help("export the file together with its meshes");
+    }
+    Diagnostic::error(DiagnosticCode::SceneEmpty, "the file has clips, but no mesh to draw").help(format!(
+        "set `path` to a file of the same skeleton with meshes, and write `animations = [{:?}]`",
+        file.shown
+    ))
+}
+
 fn read<'f>(
     file: &File<'f>,
     others: &[(Option<File<'f>>, &AnimationEntry)],
@@ -205,8 +220,7 @@ fn read<'f>(
     }
     skins.values().flatten().for_each(|skin| skin.warn(&hierarchy.nodes, report));
     if unbound_primitives.is_empty() && report.errors() == errors {
-        let diagnostic = Diagnostic::error(DiagnosticCode::SceneEmpty, "the scene has no mesh to draw");
-        report.error(diagnostic.within(Label::file(&file.shown)));
+        report.error(nothing_to_draw(file).within(Label::file(&file.shown)));
     }
 
     variants::read(file, entry, &variants, &mut materials, report);

@@ -567,6 +567,25 @@ fn referenced_files_are_inputs() {
 }
 
 #[test]
+fn files_without_meshes_say_where_their_clips_belong() {
+    let refusal = |g: &Gltf| {
+        let outcome = g.import();
+        let diagnostic = outcome.diagnostics.iter().next().expect("an error");
+        format!("{diagnostic}; {}", diagnostic.help_text())
+    };
+    let mut g = Gltf::new();
+    let hips = g.node(None, json!({ "name": "Hips" }));
+    let none = refusal(&g);
+    assert!(none.ends_with("the file has no mesh to draw; export the file together with its meshes"), "{none}");
+    g.clip("Walk", &[hips]);
+    let clips = refusal(&g);
+    assert!(clips.contains("the file has clips, but no mesh to draw; set `path` to a file of the"), "{clips}");
+    assert!(clips.ends_with("and write `animations = [\"model.glb\"]`"), "{clips}");
+    g.triangle();
+    assert!(refusal(&g).contains("the scene has no mesh to draw"));
+}
+
+#[test]
 fn excluded_clips_are_not_baked() {
     let excluded = |patterns: &[&str]| {
         let patterns = patterns.iter().map(|pattern| at((*pattern).to_owned())).collect();
