@@ -278,7 +278,8 @@ fn refuse_same_names(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], rep
         let span: &Range<usize> = &sources[offer.source].path.span;
         let help = if first.title == offer.title && first.source == offer.source {
             format!(
-                "rename one of them in its file, or add [model.clips.{}], which uses the first one",
+                "rename one of them in its file; or list all clips to bake, as `gpuskin inspect` prints them: \
+                 [model.clips.{}] uses the first one",
                 offer.identifier
             )
         } else {

@@ -162,6 +162,14 @@ fn clips_with_the_same_name_are_rejected() {
     let outcome = g.import_with(|e| e.clips = Some(vec![clip("walk", Some("Armature|Walk"))]));
     warned(&outcome, &["2 clips", "the first one is used"]);
     assert_eq!(outcome.model().clips[0].index, 0);
+    let mut g = figure();
+    g.clip("Armature|Walk", &[1]);
+    let outcome = g.import();
+    let last = outcome.diagnostics.iter().last().expect("an error").help_text();
+    assert!(
+        last.contains("list all clips to bake, as `gpuskin inspect` prints them: [model.clips.walk] uses"),
+        "{last}"
+    );
 }
 
 fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::internals::manifest::ClipEntry>>) -> Outcome {
