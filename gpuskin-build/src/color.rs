@@ -21,6 +21,8 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use gpuskin_rt::internals::{ColorFormat, ColorTexture};
 use ktx2::Format;
 use rayon::prelude::*;
@@ -57,13 +59,16 @@ pub fn bake(
 ) -> Vec<BakedTexture> {
     let results: Vec<_> = planned.par_iter().map(|planned| texture(model, planned, textures, cache)).collect();
     let mut all = Vec::with_capacity(results.len());
+    let mut said = BTreeSet::new();
     for (planned, result) in planned.iter().zip(results) {
         let within =
             |diagnostic: Diagnostic| diagnostic.within(planned.name(model)).within(format!("model `{}`", model.name));
         match result {
             Ok((baked, warning)) => {
                 all.push(baked);
-                warning.into_iter().for_each(|warning| diagnostics.push(within(warning)));
+                // Several textures may have one image.
+                let warning = warning.map(within).filter(|warning| said.insert(warning.message().to_owned()));
+                warning.into_iter().for_each(|warning| diagnostics.push(warning));
             }
             Err(error) => diagnostics.push(within(error)),
         }

@@ -75,6 +75,13 @@ impl Model {
             m.occlusion_texture = None;
             m.normal_texture = None;
             m.emissive_texture = None;
+            m.specular_texture = None;
+            m.specular_color_texture = None;
+            m.clearcoat_texture = None;
+            m.clearcoat_roughness_texture = None;
+            m.clearcoat_normal_texture = None;
+            m.sheen_color_texture = None;
+            m.sheen_roughness_texture = None;
         });
     }
 }

@@ -71,6 +71,34 @@ fn psnr(a: &[u8], b: &[u8]) -> f64 {
 
 /// The colour is in red, green and blue, the strength in alpha; a missing image is white.
 #[test]
+fn uneven_images_are_reported_once() {
+    let material = Material { base_color_texture: of(0), normal_texture: of(0), ..Material::default() };
+    let model = model(vec![picture([30, 30], false)], vec![material]);
+    let (_, planned) = plan(&model);
+    assert_eq!(planned.len(), 2);
+    let mut diagnostics = Diagnostics::default();
+    bake(&model, &planned, &wanted(&[ColorFormat::Bc7]), None, &mut diagnostics);
+    assert_eq!(diagnostics.iter().count(), 1, "{diagnostics}");
+}
+
+#[test]
+fn models_without_images_have_no_textures() {
+    let material = Material {
+        specular_texture: of(0),
+        specular_color_texture: of(0),
+        clearcoat_texture: of(0),
+        clearcoat_roughness_texture: of(0),
+        clearcoat_normal_texture: of(0),
+        sheen_color_texture: of(0),
+        sheen_roughness_texture: of(0),
+        ..Material::default()
+    };
+    let mut model = model(vec![picture([4, 4], false)], vec![material]);
+    model.drop_images();
+    assert!(plan(&model).1.is_empty());
+}
+
+#[test]
 fn specular_textures_share_one() {
     let (color, strength) = (picture([4, 4], true), picture([4, 4], true));
     let texels = |material| {
