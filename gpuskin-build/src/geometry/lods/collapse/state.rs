@@ -25,6 +25,10 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Texture coordinates of a vertex: the first and the second ones.
 pub(super) const COORDINATES: [fn(&Vertex) -> Vec2; 2] = [|v| v.uv, |v| v.second_uv];
 
+/// Longest sides of the surface per unit of texture coordinates where every triangle has one point of a texture, as with a palette: a
+/// colour that is 1/4096 of the palette away counts as far as 3 % of the surface.
+const PALETTE_SIDES: f32 = 1024.0;
+
 /// Treatment of seams: edges at which normals, texture coordinates or materials change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SeamRule {
@@ -71,7 +75,7 @@ pub(crate) struct HalfEdgeCollapse<'a> {
     pub(super) queue: BinaryHeap<Reverse<[u32; 3]>>,
     /// Longest side of the surface, in metres.
     pub(super) side: f32,
-    /// Metres per unit of each of the [`COORDINATES`]; 0 if they are all the same.
+    /// Metres per unit of each of the [`COORDINATES`].
     pub(super) uv_scales: [f32; 2],
     /// Points of triangles are measured in one pose of so many.
     pub(super) stride: usize,
@@ -209,6 +213,7 @@ impl<'a> HalfEdgeCollapse<'a> {
                 metres += poses[0][v].distance(poses[0][w]);
             }
         }
+        let side = (high - low).max_element();
         let mut surface = Self {
             geometry,
             poses,
@@ -226,8 +231,8 @@ impl<'a> HalfEdgeCollapse<'a> {
             removed,
             around,
             queue: BinaryHeap::new(),
-            side: (high - low).max_element(),
-            uv_scales: uv.map(|uv| if uv > 0.0 { metres / uv } else { 0.0 }),
+            side,
+            uv_scales: uv.map(|uv| if uv > 0.0 { metres / uv } else { PALETTE_SIDES * side }),
             stride: (total / POINTS_IN_ALL_POSES).clamp(1, MAX_STRIDE),
             pieces,
             groups: groups.len(),
