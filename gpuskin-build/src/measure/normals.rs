@@ -125,12 +125,33 @@ impl Angles {
     }
 }
 
-/// Returns the greater of a squared chord and the squared chord between two vectors after
+/// Squared length of a source normal below which its surface is not visible: bones that hide parts have a scale close to 0.
+/// Normals are scaled by areas, so this is a scale of 1e-5. Rotations of such bones are noise.
+const HIDDEN: f64 = 1e-20;
+
+/// Returns the greater of a squared chord and the squared chord between a source normal and a drawn normal after
 /// normalising. Computed in `f64`, because the difference of nearly equal vectors loses precision.
 fn greater_chord(known: f32, a: Vec3, b: Vec3) -> f32 {
     let (a, b) = (a.as_dvec3(), b.as_dvec3());
+    if a.length_squared() < HIDDEN {
+        return known;
+    }
     let lengths = a.length_squared() * b.length_squared();
     let squared = (2.0 - 2.0 * a.dot(b) / lengths.sqrt()) as f32;
     // Rejects negative values from rounding, and NaN.
     if squared > known && lengths < f64::INFINITY { squared } else { known }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normals_of_hidden_parts_do_not_count() {
+        // Scales of 1e-6 and 1e-3, as areas.
+        assert_eq!(greater_chord(0.5, Vec3::X * 1e-12, Vec3::Y * 1e-12), 0.5);
+        assert_eq!(greater_chord(0.5, Vec3::X * 1e-6, Vec3::Y * 1e-6), 2.0);
+        // A part that should be hidden, or should not.
+        assert_eq!(greater_chord(0.5, Vec3::X, Vec3::Y * 1e-12), 2.0);
+    }
 }
