@@ -1,8 +1,8 @@
 //! Distance between the surface of a LOD and the finest LOD, in some poses and in both directions:
 //! from vertices of the finest LOD, and from triangle centres and edge points of the coarser LOD.
 //!
-//! In the rest pose, all points up to a maximum number are measured; in the other poses, those with
-//! the greatest distance in the rest pose, and some others.
+//! In the rest pose, and in poses that show what the rest pose hides, all points up to a maximum number
+//! are measured; in the other poses, those with the greatest distance there, and some others.
 
 use std::collections::BTreeSet;
 
@@ -38,6 +38,13 @@ pub(super) const EVERYTHING: PointSample = PointSample { at_rest: usize::MAX, fa
 /// Number of points per unit of parallel work.
 const POINTS_AT_ONCE: usize = 64;
 
+/// Maximum number of poses, besides the rest pose, in which all points are measured.
+const MAX_REVEALING: usize = 4;
+/// Ratio of a triangle's size in the rest pose to its greatest size, below which the rest pose hides the triangle.
+const HIDDEN_RATIO: f32 = 0.05;
+/// Ratio of a triangle's size in a pose to its greatest size, above which the pose shows the triangle.
+const SHOWN_RATIO: f32 = 0.25;
+
 /// Fraction of the error above which a point counts as one that causes the error.
 const FAR_RATIO: f32 = 0.6;
 
@@ -58,6 +65,8 @@ pub(super) struct LodErrorMeter<'a> {
     worn: Vec<Vec<usize>>,
     /// Finest LOD of each surface.
     finest: Vec<FinestSurface>,
+    /// Poses that show triangles which the rest pose hides, such as those of a bone with a scale of nearly zero.
+    revealing: Vec<usize>,
 }
 
 /// Finest LOD of a surface.
@@ -101,8 +110,9 @@ impl<'a> LodErrorMeter<'a> {
             let layers = Layers::new(&surface.tree, &poses[0]);
             FinestSurface { surface, vertices: vertices.into_iter().map(|v| [v; 3]).collect(), layers }
         });
-        let finest = finest.collect();
-        Self { poses, worn, finest }
+        let finest: Vec<FinestSurface> = finest.collect();
+        let revealing = revealing(&finest, poses);
+        Self { poses, worn, finest, revealing }
     }
 
     /// Returns the surfaces of the mesh, each as indices of its parts.
@@ -157,19 +167,30 @@ impl<'a> LodErrorMeter<'a> {
         surface: &PosedSurface,
         sample: PointSample,
     ) -> Vec<(SurfacePoint, f32)> {
-        let at_rest = surface.at(self.poses, 0);
         let points: Vec<SurfacePoint> = strided(points, sample.at_rest).collect();
-        // The closest triangle of one point is probably close to the next point.
-        let in_turn = |points: &'_ [SurfacePoint]| {
-            let mut near = 0;
-            let mut next = |point| {
-                let found = at_rest.closest(middle(point, &self.poses[0]), near, 0.0);
-                near = found.triangle;
-                found
+        let closest_in = |pose: usize| -> Vec<ClosestPoint> {
+            let there = surface.at(self.poses, pose);
+            // The closest triangle of one point is probably close to the next point.
+            let in_turn = |points: &'_ [SurfacePoint]| {
+                let mut near = 0;
+                let mut next = |point| {
+                    let found = there.closest(middle(point, &self.poses[pose]), near, 0.0);
+                    near = found.triangle;
+                    found
+                };
+                points.iter().map(&mut next).collect::<Vec<_>>()
             };
-            points.iter().map(&mut next).collect::<Vec<_>>()
+            points.par_chunks(POINTS_AT_ONCE).flat_map_iter(in_turn).collect()
         };
-        let closest: Vec<ClosestPoint> = points.par_chunks(POINTS_AT_ONCE).flat_map_iter(in_turn).collect();
+        let mut closest = closest_in(0);
+        for &pose in &self.revealing {
+            let farther = |(known, found): (&mut ClosestPoint, ClosestPoint)| {
+                if found.distance > known.distance {
+                    *known = found;
+                }
+            };
+            closest.iter_mut().zip(closest_in(pose)).for_each(farther);
+        }
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|&a, &b| closest[b].distance.total_cmp(&closest[a].distance).then(a.cmp(&b)));
         let others = points.len().min(sample.others);
@@ -192,6 +213,29 @@ impl<'a> LodErrorMeter<'a> {
         }
         found
     }
+}
+
+/// Returns poses that show the triangles which the rest pose hides, those that show most of them first. Most models have
+/// none.
+fn revealing(finest: &[FinestSurface], poses: &LodPoses) -> Vec<usize> {
+    let size = |triangle: &[u32; 3], pose: usize| {
+        let [a, b, c] = triangle.map(|v| poses[pose][v as usize]);
+        a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a))
+    };
+    let greatest = |t: &[u32; 3]| (0..poses.len()).map(|pose| size(t, pose)).fold(0.0, f32::max);
+    let triangles = finest.iter().flat_map(|finest| finest.surface.tree.triangles());
+    let hidden =
+        triangles.map(|t| (t, greatest(t))).filter(|(t, most)| size(t, 0) < most * HIDDEN_RATIO * HIDDEN_RATIO);
+    let mut hidden: Vec<(&[u32; 3], f32)> = hidden.collect();
+    let mut found = Vec::new();
+    while !hidden.is_empty() && found.len() < MAX_REVEALING {
+        let shows = |pose: usize, (t, most): &(&[u32; 3], f32)| size(t, pose) > most * SHOWN_RATIO * SHOWN_RATIO;
+        let count = |pose: &usize| hidden.iter().filter(|triangle| shows(*pose, triangle)).count();
+        let Some(best) = (1..poses.len()).rev().max_by_key(count) else { break };
+        hidden.retain(|triangle| !shows(best, triangle));
+        found.push(best);
+    }
+    found
 }
 
 /// Returns at most `most` points, evenly spaced.

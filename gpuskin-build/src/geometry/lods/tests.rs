@@ -323,6 +323,24 @@ fn collapses_keep_within_their_limit() {
     assert!(collapse.simplify(total / 16, before / 4.0).is_none());
 }
 
+/// The stored error contains what the rest pose hides.
+#[test]
+fn hidden_pieces_are_measured_where_they_show() {
+    let geometry = geometry(vec![tube(41, 32, None, 0, DVec3::ZERO), tube(21, 32, None, 0, DVec3::X)]);
+    let mut poses = bent(&geometry, &[0.7, 0.0]);
+    let spike = geometry.vertices.iter().rposition(|v| v.position.x > 0.9).expect("a second tube");
+    poses[2][spike] += Vec3::X;
+    for pose in 0..2 {
+        for (p, v) in poses[pose].iter_mut().zip(&geometry.vertices) {
+            *p = if v.position.x > 0.5 { Vec3::X.lerp(v.position, 0.01) } else { *p };
+        }
+    }
+    let without = |t: &&[u32; 3]| !t.contains(&(spike as u32));
+    let kept: Vec<u32> = geometry.indices.as_chunks::<3>().0.iter().filter(without).flatten().copied().collect();
+    let error = LodErrorMeter::new(&geometry, &poses, worn(&geometry)).error(&[kept]);
+    assert!(error > 0.5, "{error} m");
+}
+
 /// A piece that others cover vanishes at its distance from them. A visible one of the same distance stays until the limit is half its
 /// width.
 #[test]
