@@ -29,9 +29,12 @@ pub struct Diagnostic {
     about: Box<DiagnosticSubject>,
     source: Option<Arc<NamedSource<String>>>,
     spans: Vec<SpanLabel>,
-    /// Name of what is wrong, if that may cause many diagnostics. One per model is shown.
-    cause: Option<String>,
+    cause: Option<Box<SharedCause>>,
 }
+
+/// Name of what is wrong, if that may cause many diagnostics. One per model is shown.
+#[derive(Clone, Debug)]
+struct SharedCause(String);
 
 /// A span of the source text. The first span of a diagnostic is its location; the others are
 /// related.
@@ -119,13 +122,13 @@ impl Diagnostic {
     /// Sets the cause, unless one is set. Of several diagnostics of a model with the same cause, only the
     /// first is shown.
     pub(crate) fn caused_by(mut self, cause: impl Into<String>) -> Self {
-        self.cause.get_or_insert(cause.into());
+        self.cause.get_or_insert_with(|| Box::new(SharedCause(cause.into())));
         self
     }
 
     /// Returns the cause that the diagnostic shares with others.
     pub(crate) fn cause(&self) -> Option<&str> {
-        self.cause.as_deref()
+        self.cause.as_ref().map(|cause| cause.0.as_str())
     }
 
     /// Sets the clip at fault, for a message that already names the clip.
