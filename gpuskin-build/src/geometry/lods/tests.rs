@@ -330,8 +330,8 @@ fn hidden_pieces_are_measured_where_they_show() {
     let mut poses = bent(&geometry, &[0.7, 0.0]);
     let spike = geometry.vertices.iter().rposition(|v| v.position.x > 0.9).expect("a second tube");
     poses[2][spike] += Vec3::X;
-    for pose in 0..2 {
-        for (p, v) in poses[pose].iter_mut().zip(&geometry.vertices) {
+    for positions in &mut poses[..2] {
+        for (p, v) in positions.iter_mut().zip(&geometry.vertices) {
             *p = if v.position.x > 0.5 { Vec3::X.lerp(v.position, 0.01) } else { *p };
         }
     }
