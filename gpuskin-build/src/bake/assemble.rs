@@ -17,7 +17,7 @@ use super::plan::ModelOutline;
 use crate::color;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::geometry::influences::KeptInfluences;
-use crate::geometry::lods::{self, LodSet};
+use crate::geometry::lods::{self, LodMesh};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, InfluenceLimit, Lods, Manifest, ModelEntry, RestTime, Storage};
 use crate::model::Model;
@@ -95,8 +95,8 @@ pub(super) fn assemble(
             None
         });
         let FileSet { meta, payloads, files } = {
-            let lods = detail.levels(attempt.plan.encoding);
-            files::write(manifest.storage, source, &attempt, lods, still.as_ref(), &colors, n == 0)
+            let levels = detail.levels(attempt.plan.encoding);
+            files::write(manifest.storage, source, &attempt, levels, still.as_ref(), &colors, n == 0)
         };
         let source_mesh = attempt.source_mesh(source);
         let Attempt { plan, errors, curves, .. } = attempt;
@@ -200,14 +200,11 @@ struct LodCache<'a> {
     source: AttemptSource<'a>,
     lods: Lods,
     /// Levels, and whether they belong to the mesh of vertex mode.
-    known: Option<(bool, LodSet)>,
+    known: Option<(bool, Vec<LodMesh>)>,
 }
 
-/// Levels of detail of a mesh that has none.
-static NO_LEVELS: LodSet = LodSet { levels: Vec::new(), vertices: Vec::new() };
-
 impl LodCache<'_> {
-    fn levels(&mut self, encoding: Encoding) -> &LodSet {
+    fn levels(&mut self, encoding: Encoding) -> &[LodMesh] {
         let (most, fewest) = match self.lods {
             // Fields, which vertex mode is mostly for, are drawn in one level.
             Lods::Auto if encoding.is_vertex() => (0, lods::MIN_TRIANGLES),
@@ -215,7 +212,7 @@ impl LodCache<'_> {
             Lods::Most(most) => (most, lods::FEWEST_TRIANGLES),
         };
         if most == 0 {
-            return &NO_LEVELS;
+            return &[];
         }
         let outline = self.source.outline;
         if self.known.as_ref().is_none_or(|(vertices, _)| *vertices != encoding.is_vertex()) {
@@ -224,14 +221,9 @@ impl LodCache<'_> {
                 Some(mesh) if encoding.is_vertex() => lods::of_vertices(&outline.model, mesh),
                 _ => lods::of_bones(&outline.model, geometry),
             };
-            let mut made = LodSet { levels: lods::levels(geometry, &poses, most, fewest), vertices: Vec::new() };
-            // In vertex mode, normals are in the animation texture.
-            if !encoding.is_vertex() {
-                made.fit_normals(geometry, &poses[0], &lods::rest_axes(&outline.model, geometry));
-            }
-            self.known = Some((encoding.is_vertex(), made));
+            self.known = Some((encoding.is_vertex(), lods::levels(geometry, &poses, most, fewest)));
         }
-        self.known.as_ref().map_or(&NO_LEVELS, |(_, made)| made)
+        self.known.as_ref().map_or(&[], |(_, levels)| levels)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use gpuskin_rt::internals::vertex;
 use gpuskin_rt::internals::{
     Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, IndexRange, List, MaskInfo, MeshInfo,
     MeshLod, Metadata, MorphInfo, Payload, RestInfo, Str,
@@ -16,7 +15,7 @@ use crate::container::{self, Ktx2};
 use crate::displacement::Displacement;
 use crate::encode::{EncodedTexture, bit_set};
 use crate::geometry::Geometry;
-use crate::geometry::lods::{LodMesh, LodSet};
+use crate::geometry::lods::LodMesh;
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model, MorphTrack};
@@ -49,14 +48,14 @@ pub(super) fn write(
     storage: Storage,
     source: AttemptSource<'_>,
     attempt: &Attempt,
-    lods: &LodSet,
+    levels: &[LodMesh],
     still: Option<&RestMesh>,
     colors: &BakedMaterials,
     first: bool,
 ) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), lods, mesh, still);
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, mesh, still);
     let BakedMaterials { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
@@ -164,7 +163,7 @@ pub(super) fn place(storage: Storage, name: &str, size: u64) -> Data {
 fn mesh_file(
     plan: &BakePlan,
     geometry: &Geometry,
-    lods: &LodSet,
+    levels: &[LodMesh],
     mesh: &PackedMesh,
     still: Option<&RestMesh>,
 ) -> (MeshInfo, Vec<u8>) {
@@ -174,11 +173,8 @@ fn mesh_file(
         data.for_each(|word| bytes.extend(word.to_le_bytes()));
         ByteRange { offset, len: bytes.len() as u64 - offset }
     };
-    let LodSet { levels, vertices: only_coarse } = lods;
-    let packed = only_coarse.iter().flat_map(|v| vertex::pack(v, mesh.format, &mesh.range));
-    let vertices = section(&mut mesh.words.iter().copied().chain(packed));
-    let vertex_count = geometry.vertices.len() + only_coarse.len();
-    let wide_indices = vertex_count > 1 << 16;
+    let vertices = section(&mut mesh.words.iter().copied());
+    let wide_indices = geometry.vertices.len() > 1 << 16;
     let mut all_indices = geometry.indices.clone();
     let mut range = |part: &Vec<u32>| {
         let first_index = all_indices.len() as u32;
@@ -199,7 +195,7 @@ fn mesh_file(
     let info = MeshInfo {
         format: mesh.format,
         range: mesh.range,
-        vertex_count: vertex_count as u32,
+        vertex_count: geometry.vertices.len() as u32,
         vertices,
         indices,
         wide_indices,

@@ -38,9 +38,7 @@ impl VertexMorphs {
         };
         let mut coarsest = vec![0; self.of.len()];
         for (level, indices) in (1..).zip(levels) {
-            // Vertices that only coarser levels have are not moved.
-            let moved = indices.iter().flatten().filter(|vertex| (**vertex as usize) < self.of.len());
-            moved.for_each(|vertex| coarsest[*vertex as usize] = level);
+            indices.iter().flatten().for_each(|vertex| coarsest[*vertex as usize] = level);
         }
         let lists: Vec<_> = lists.iter().map(Vec::as_slice).collect();
         MorphLists::pack(&lists, &self.of, |vertex| coarsest[vertex])
