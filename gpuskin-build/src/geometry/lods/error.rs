@@ -66,7 +66,7 @@ pub(super) struct LodErrorMeter<'a> {
     /// Finest LOD of each surface.
     finest: Vec<FinestSurface>,
     /// Poses that show triangles which the rest pose hides, such as those of a bone with a scale of nearly zero.
-    revealing: Vec<usize>,
+    pub(super) revealing: Vec<usize>,
 }
 
 /// Finest LOD of a surface.

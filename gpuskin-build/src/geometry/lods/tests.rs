@@ -337,8 +337,12 @@ fn hidden_pieces_are_measured_where_they_show() {
     }
     let without = |t: &&[u32; 3]| !t.contains(&(spike as u32));
     let kept: Vec<u32> = geometry.indices.as_chunks::<3>().0.iter().filter(without).flatten().copied().collect();
-    let error = LodErrorMeter::new(&geometry, &poses, worn(&geometry)).error(&[kept]);
+    let meter = LodErrorMeter::new(&geometry, &poses, worn(&geometry));
+    assert_eq!(meter.revealing, [2]);
+    let error = meter.error(&[kept]);
     assert!(error > 0.5, "{error} m");
+    let seen = bent(&geometry, &[0.7]);
+    assert!(LodErrorMeter::new(&geometry, &seen, worn(&geometry)).revealing.is_empty());
 }
 
 /// A piece that others cover vanishes at its distance from them. A visible one of the same distance stays until the limit is half its
@@ -459,29 +463,4 @@ fn shared_models_lose_no_more_than_with_meshopt() {
     let means = [0, 1].map(|i| ratios.iter().map(|ratio| ratio[i]).sum::<f32>() / ratios.len() as f32);
     println!("means: {:.2} at rest, {:.2} in all poses", means[0], means[1]);
     assert!(ratios.len() >= 5 && means[0] <= 0.7 && means[1] <= 0.6, "{ratios:?}");
-}
-
-/// With a palette, each triangle has one point of the texture: its corners keep the same one.
-#[test]
-fn triangles_keep_their_colour_of_a_palette() {
-    let mut tube = tube(41, 32, None, 0, DVec3::ZERO);
-    let corners: Vec<usize> = tube.triangles.iter().flatten().map(|&v| v as usize).collect();
-    // Patches of 8 x 4 squares in four colours.
-    let patch = |square: usize| (square % 32 / 8 + square / 128) % 4;
-    let colour = |corner: usize| DVec2::new(f64::from(patch(corner / 6) as u32) / 16.0, 0.5);
-    let shared = std::mem::take(&mut tube.influences);
-    corners.iter().for_each(|&v| tube.influences.push(shared.of(v).iter().copied()));
-    tube.positions = corners.iter().map(|&v| tube.positions[v]).collect();
-    tube.normals = tube.normals.map(|normals| corners.iter().map(|&v| normals[v]).collect());
-    tube.uvs = (0..corners.len()).map(colour).collect();
-    tube.triangles = (0..corners.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-    let geometry = geometry(vec![tube]);
-    let levels = levels(&geometry, &bent(&geometry, &[0.7]), 7, MIN_TRIANGLES);
-    let mixed = |level: &LodMesh| {
-        let colours = |t: &[u32; 3]| t.map(|v| geometry.vertices[v as usize].uv);
-        let same = |[a, b, c]: [glam::Vec2; 3]| a == b && b == c;
-        level.parts[0].as_chunks::<3>().0.iter().filter(|t| !same(colours(t))).count()
-    };
-    let found: Vec<_> = levels.iter().map(|level| (triangles(level), mixed(level))).collect();
-    assert!(found.iter().all(|(triangles, mixed)| *triangles < 200 || *mixed == 0), "{found:?}");
 }
