@@ -69,7 +69,6 @@ fn psnr(a: &[u8], b: &[u8]) -> f64 {
     10.0 * (255.0 * 255.0 * a.len() as f64 / squares.max(1e-9)).log10()
 }
 
-/// The colour is in red, green and blue, the strength in alpha; a missing image is white.
 #[test]
 fn uneven_images_are_reported_once() {
     let material = Material { base_color_texture: of(0), normal_texture: of(0), ..Material::default() };
@@ -98,6 +97,7 @@ fn models_without_images_have_no_textures() {
     assert!(plan(&model).1.is_empty());
 }
 
+/// The colour is in red, green and blue, the strength in alpha; a missing image is white.
 #[test]
 fn specular_textures_share_one() {
     let (color, strength) = (picture([4, 4], true), picture([4, 4], true));
