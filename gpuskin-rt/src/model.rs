@@ -308,7 +308,7 @@ pub struct MeshInfo {
     pub format: VertexFormat,
     /// Ranges of quantised vertex attributes.
     pub range: VertexRange,
-    /// Number of vertices.
+    /// Number of vertices, those of coarser levels of detail included.
     pub vertex_count: u32,
     /// Byte range of the vertices.
     pub vertices: ByteRange,

@@ -17,7 +17,7 @@ use super::plan::ModelOutline;
 use crate::color;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::geometry::influences::KeptInfluences;
-use crate::geometry::lods::{self, LodMesh};
+use crate::geometry::lods::{self, LodSet};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, InfluenceLimit, Lods, Manifest, ModelEntry, RestTime, Storage};
 use crate::model::Model;
@@ -94,15 +94,17 @@ pub(super) fn assemble(
             diagnostics.push(diagnostic.within(&within).at(&manifest.source, span));
             None
         });
-        let FileSet { meta, payloads, files } = {
-            let levels = detail.levels(attempt.plan.encoding);
-            files::write(manifest.storage, source, &attempt, levels, still.as_ref(), &colors, n == 0)
-        };
-        let source_mesh = attempt.source_mesh(source);
-        let Attempt { plan, errors, curves, .. } = attempt;
+        let lods = detail.levels(attempt.plan.encoding);
+        let FileSet { meta, payloads, files } =
+            files::write(manifest.storage, source, &attempt, lods, still.as_ref(), &colors, n == 0);
+        let copied: Vec<u32> = lods.copies.iter().map(|copy| copy.of).collect();
+        let source_mesh = attempt.source_mesh(source, &copied);
+        let Attempt { plan, errors, mut curves, .. } = attempt;
+        curves.iter_mut().for_each(|curve| curve.vertices.repeat(&copied));
         let sockets = if plan.encoding.is_vertex() { Vec::new() } else { sockets(&plan.model) };
         let geometry = source.geometry(plan.encoding);
-        let part_vertices = part_vertices(&geometry.vertices, meta.parts.len());
+        let drawn = geometry.vertices.iter().chain(lods.copies.iter().map(|copy| &copy.vertex));
+        let part_vertices = part_vertices(drawn, meta.parts.len());
         let (dropped, baked_of_source) = (geometry.dropped, geometry.baked_of_source.clone());
         let trace = Some(Trace { plan, baked_of_source });
         let loops = outline.clips.iter().map(|clip| clip.loops).collect();
@@ -200,11 +202,14 @@ struct LodCache<'a> {
     source: AttemptSource<'a>,
     lods: Lods,
     /// Levels, and whether they belong to the mesh of vertex mode.
-    known: Option<(bool, Vec<LodMesh>)>,
+    known: Option<(bool, LodSet)>,
 }
 
+/// Levels of detail of a mesh that has none.
+static NO_LEVELS: LodSet = LodSet { levels: Vec::new(), copies: Vec::new() };
+
 impl LodCache<'_> {
-    fn levels(&mut self, encoding: Encoding) -> &[LodMesh] {
+    fn levels(&mut self, encoding: Encoding) -> &LodSet {
         let (most, fewest) = match self.lods {
             // Fields, which vertex mode is mostly for, are drawn in one level.
             Lods::Auto if encoding.is_vertex() => (0, lods::MIN_TRIANGLES),
@@ -212,7 +217,7 @@ impl LodCache<'_> {
             Lods::Most(most) => (most, lods::FEWEST_TRIANGLES),
         };
         if most == 0 {
-            return &[];
+            return &NO_LEVELS;
         }
         let outline = self.source.outline;
         if self.known.as_ref().is_none_or(|(vertices, _)| *vertices != encoding.is_vertex()) {
@@ -221,14 +226,20 @@ impl LodCache<'_> {
                 Some(mesh) if encoding.is_vertex() => lods::of_vertices(&outline.model, mesh),
                 _ => lods::of_bones(&outline.model, geometry),
             };
-            self.known = Some((encoding.is_vertex(), lods::levels(geometry, &poses, most, fewest)));
+            let mut made = LodSet { levels: lods::levels(geometry, &poses, most, fewest), copies: Vec::new() };
+            // In vertex mode, normals are in the animation texture. Morph targets have a word for each vertex.
+            let has_room = geometry.morphs.words.len() + geometry.vertices.len() <= 4 * MAX_TEXELS;
+            if !encoding.is_vertex() && has_room {
+                made.fit_normals(geometry, &poses[0], &lods::rest_axes(&outline.model, geometry));
+            }
+            self.known = Some((encoding.is_vertex(), made));
         }
-        self.known.as_ref().map_or(&[], |(_, levels)| levels)
+        self.known.as_ref().map_or(&NO_LEVELS, |(_, made)| made)
     }
 }
 
 /// Returns the number of vertices that are always visible, and of those of each part; nothing without parts.
-fn part_vertices(vertices: &[Vertex], parts: usize) -> Vec<u32> {
+fn part_vertices<'v>(vertices: impl Iterator<Item = &'v Vertex>, parts: usize) -> Vec<u32> {
     let mut counts = if parts > 0 { vec![0; parts + 1] } else { Vec::new() };
     for vertex in vertices {
         if let Some(count) = counts.get_mut(vertex.part as usize) {

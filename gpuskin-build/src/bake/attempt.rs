@@ -262,11 +262,12 @@ impl Attempt {
     }
 
     /// Returns the source's vertices beside the drawn ones; none in vertex mode, or if no difference of the source was measured.
-    pub(super) fn source_mesh(&self, source: AttemptSource<'_>) -> SourceMesh {
+    /// `copied`: vertices of which levels of detail have copies.
+    pub(super) fn source_mesh(&self, source: AttemptSource<'_>, copied: &[u32]) -> SourceMesh {
         if self.plan.encoding.is_vertex() || self.curves.iter().all(|curve| curve.difference.at_frames.is_empty()) {
             return SourceMesh::default();
         }
-        SourceMesh::new(&self.plan.model, &self.mesh.drawn(source, &self.texels))
+        SourceMesh::new(&self.plan.model, &self.mesh.drawn(source, &self.texels), copied)
     }
 
     /// Bytes on the GPU that depend on the encoding: animation, vertices and morph targets.

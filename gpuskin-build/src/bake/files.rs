@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gpuskin_rt::internals::vertex;
 use gpuskin_rt::internals::{
     Aabb, BoneInfo, ByteRange, ClipEvent, ClipInfo, Data, FORMAT_VERSION, IndexRange, List, MaskInfo, MeshInfo,
     MeshLod, Metadata, MorphInfo, Payload, RestInfo, Str,
@@ -15,7 +16,7 @@ use crate::container::{self, Ktx2};
 use crate::displacement::Displacement;
 use crate::encode::{EncodedTexture, bit_set};
 use crate::geometry::Geometry;
-use crate::geometry::lods::LodMesh;
+use crate::geometry::lods::{LodMesh, LodSet};
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model, MorphTrack};
@@ -48,14 +49,14 @@ pub(super) fn write(
     storage: Storage,
     source: AttemptSource<'_>,
     attempt: &Attempt,
-    levels: &[LodMesh],
+    lods: &LodSet,
     still: Option<&RestMesh>,
     colors: &BakedMaterials,
     first: bool,
 ) -> FileSet {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
-    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), levels, mesh, still);
+    let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), lods, mesh, still);
     let BakedMaterials { materials, textures } = colors;
     let clips: Vec<ClipInfo> = (0..model.clips.len()).map(|i| clip_info(plan, i, &errors[i])).collect();
     let mut meta = Metadata {
@@ -163,7 +164,7 @@ pub(super) fn place(storage: Storage, name: &str, size: u64) -> Data {
 fn mesh_file(
     plan: &BakePlan,
     geometry: &Geometry,
-    levels: &[LodMesh],
+    lods: &LodSet,
     mesh: &PackedMesh,
     still: Option<&RestMesh>,
 ) -> (MeshInfo, Vec<u8>) {
@@ -173,8 +174,11 @@ fn mesh_file(
         data.for_each(|word| bytes.extend(word.to_le_bytes()));
         ByteRange { offset, len: bytes.len() as u64 - offset }
     };
-    let vertices = section(&mut mesh.words.iter().copied());
-    let wide_indices = geometry.vertices.len() > 1 << 16;
+    let LodSet { levels, copies } = lods;
+    let packed = copies.iter().flat_map(|copy| vertex::pack(&copy.vertex, mesh.format, &mesh.range));
+    let vertices = section(&mut mesh.words.iter().copied().chain(packed));
+    let vertex_count = geometry.vertices.len() + copies.len();
+    let wide_indices = vertex_count > 1 << 16;
     let mut all_indices = geometry.indices.clone();
     let mut range = |part: &Vec<u32>| {
         let first_index = all_indices.len() as u32;
@@ -190,12 +194,13 @@ fn mesh_file(
         section(&mut all_indices.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 16))
     };
     let clips = section(&mut plan.records.iter().flat_map(|r| [r.first_frame, r.intervals, r.stored, r.held]));
-    let morphs = section(&mut geometry.morphs.pack(levels.iter().map(|level| &level.parts[..])).into_iter());
+    let parts = levels.iter().map(|level| &level.parts[..]);
+    let morphs = section(&mut geometry.morphs.pack(vertex_count, parts).into_iter());
     let rest = still.map(|still| RestInfo { vertices: section(&mut still.words.iter().copied()), ..still.info });
     let info = MeshInfo {
         format: mesh.format,
         range: mesh.range,
-        vertex_count: geometry.vertices.len() as u32,
+        vertex_count: vertex_count as u32,
         vertices,
         indices,
         wide_indices,

@@ -10,6 +10,7 @@ mod cluster;
 mod collapse;
 mod error;
 mod layers;
+mod normals;
 mod poses;
 mod simplify;
 mod surface;
@@ -17,17 +18,19 @@ mod surface;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use glam::Vec3;
+use glam::{Mat3, Vec3};
+use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::internals::{Aabb, MAX_LODS};
 
 use super::{Geometry, order};
 use cluster::Clusters;
 use collapse::{HalfEdgeCollapse, SeamRule};
 use error::LodErrorMeter;
+use normals::NormalFit;
 use simplify::{CollapsibleSurface, Seams};
 
 use poses::LodPoses;
-pub(crate) use poses::{of_bones, of_vertices};
+pub(crate) use poses::{of_bones, of_vertices, rest_axes};
 
 /// Wanted number of triangles of the coarsest LOD, and the maximum, unless the manifest asks for more LODs.
 pub(crate) const MIN_TRIANGLES: f64 = 48.0;
@@ -44,6 +47,11 @@ const ATTEMPTS: usize = 3;
 /// Factor of the error below which merging vertices is preferred to edge collapses. Merging
 /// distorts textures and tears small pieces apart, so it must be better by this factor.
 const MERGE_PREFERENCE: f32 = 0.5;
+/// Minimum number of triangles of a LOD with vertices of its own. Coarser ones are so small in pictures that vertices cost more than
+/// is seen of their normals.
+const MIN_FITTED: usize = 500;
+/// Number of vertices of a LOD per vertex of its own, at least: vertices cost time.
+const VERTICES_PER_OWN: usize = 20;
 /// Maximum error of a LOD, relative to the diagonal of the mesh.
 const MAX_ERROR: f32 = 0.1;
 
@@ -54,6 +62,38 @@ pub(crate) struct LodMesh {
     pub(crate) error: f32,
     /// Indices of each of [`Geometry::parts`].
     pub(crate) parts: Vec<Vec<u32>>,
+}
+
+/// The coarser LODs of a mesh, and vertices that only they have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LodSet {
+    /// LODs from fine to coarse.
+    pub(crate) levels: Vec<LodMesh>,
+    /// Vertices whose indices follow those of [`Geometry::vertices`].
+    pub(crate) copies: Vec<VertexCopy>,
+}
+
+/// A vertex with another normal and tangent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct VertexCopy {
+    /// Index of the vertex that was copied.
+    pub(crate) of: u32,
+    pub(crate) vertex: Vertex,
+}
+
+impl LodSet {
+    /// Gives corners of triangles vertices of their own where their normals differ from those of the finest LOD. `positions` and
+    /// `axes`: positions, and linear parts of the skinning matrices, of all vertices in the rest pose.
+    pub(crate) fn fit_normals(&mut self, geometry: &Geometry, positions: &[Vec3], axes: &[Mat3]) {
+        let fit = NormalFit::new(geometry, positions, axes);
+        for level in self.levels.iter_mut().filter(|level| count(&level.parts) >= MIN_FITTED) {
+            let used: BTreeSet<u32> = level.parts.iter().flatten().copied().collect();
+            fit.fit(level, used.len() / VERTICES_PER_OWN, &mut self.copies);
+        }
+        let vertices = geometry.vertices.len() + self.copies.len();
+        let parts = self.levels.iter_mut().flat_map(|level| &mut level.parts);
+        parts.for_each(|part| *part = order::for_vertex_cache(part, vertices));
+    }
 }
 
 /// Returns at most `most` LODs coarser than the finest, from fine to coarse. Each has about half

@@ -27,21 +27,24 @@ impl VertexMorphs {
     /// Combines the lists of a mesh, and the index of the list of each vertex.
     pub(super) fn new(lists: MorphListSet, of: Vec<u32>) -> Self {
         let mut morphs = Self { lists: lists.lists, of, words: Vec::new() };
-        morphs.words = morphs.pack(std::iter::empty());
+        morphs.words = morphs.pack(morphs.of.len(), std::iter::empty());
         morphs
     }
 
-    /// Makes the words of the texture. `levels`: indices of coarser levels of detail, `[part][corner]`.
-    pub(crate) fn pack<'l>(&self, levels: impl Iterator<Item = &'l [Vec<u32>]>) -> Vec<u32> {
+    /// Makes the words of the texture. `vertices`: number of vertices with those that only coarser levels of detail have, which
+    /// no target moves. `levels`: indices of these levels, `[part][corner]`.
+    pub(crate) fn pack<'l>(&self, vertices: usize, levels: impl Iterator<Item = &'l [Vec<u32>]>) -> Vec<u32> {
         let Some((_, lists)) = self.lists.split_first().filter(|(_, lists)| !lists.is_empty()) else {
             return Vec::new();
         };
-        let mut coarsest = vec![0; self.of.len()];
+        let mut coarsest = vec![0; vertices];
         for (level, indices) in (1..).zip(levels) {
             indices.iter().flatten().for_each(|vertex| coarsest[*vertex as usize] = level);
         }
         let lists: Vec<_> = lists.iter().map(Vec::as_slice).collect();
-        MorphLists::pack(&lists, &self.of, |vertex| coarsest[vertex])
+        let mut of = self.of.clone();
+        of.resize(vertices, 0);
+        MorphLists::pack(&lists, &of, |vertex| coarsest[vertex])
     }
 }
 
@@ -95,4 +98,24 @@ pub(crate) fn source_deltas<'a>(
         let of = |deltas: &Option<Vec<DVec3>>| deltas.as_ref().map_or(DVec3::ZERO, |deltas| deltas[vertex]);
         Some((track, [target.positions[vertex], of(&target.normals), of(&target.tangents)]))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use gpuskin_rt::internals::MAX_LODS;
+
+    use super::*;
+
+    #[test]
+    fn vertices_of_coarser_levels_are_not_moved() {
+        let lists = vec![Vec::new(), vec![MorphDelta::unpack([1, 0, 0, 0])]];
+        let morphs = VertexMorphs { lists, of: vec![0, 1, 0, 1, 1], words: Vec::new() };
+        let level = [vec![0, 1, 5], vec![8, 3, 1]];
+        let words = morphs.pack(9, std::iter::once(&level[..]));
+        let packed = MorphLists::new(&words);
+        assert_eq!(std::array::from_fn(|vertex| packed.of(vertex).count()), [0, 1, 0, 1, 1, 0, 0, 0, 0]);
+        assert_eq!([0, 1].map(|level| packed.moved(level)), [5, 3]);
+        // The vertices in the order of the coarsest level that draws them follow the lists.
+        assert_eq!(words[MAX_LODS + 12..][..5], [0, 1, 3, 2, 4]);
+    }
 }

@@ -56,6 +56,14 @@ impl VertexErrors {
         let share = |error: &f32| (31.0 * share(error)).round() as u8;
         Self { greatest, shares: errors.iter().map(share).collect() }
     }
+
+    /// Adds the errors of copies of vertices, which follow the others.
+    pub(crate) fn repeat(&mut self, copied: &[u32]) {
+        if !self.shares.is_empty() {
+            self.shares
+                .extend_from_slice(&copied.iter().map(|vertex| self.shares[*vertex as usize]).collect::<Vec<_>>());
+        }
+    }
 }
 
 /// Point of an error curve.

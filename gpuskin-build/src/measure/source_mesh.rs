@@ -28,7 +28,8 @@ pub struct SourceMesh {
 }
 
 impl SourceMesh {
-    pub(crate) fn new(model: &Model, drawn: &DrawnModel<'_>) -> Self {
+    /// `copied`: vertices whose copies follow the drawn vertices.
+    pub(crate) fn new(model: &Model, drawn: &DrawnModel<'_>, copied: &[u32]) -> Self {
         let boxes = boxes(drawn.vertices, model.bones.len());
         let mut sources = vec![None; drawn.vertices.len()];
         let vertices = model.primitives.iter().flat_map(|primitive| {
@@ -38,7 +39,9 @@ impl SourceMesh {
             sources[*baked as usize].get_or_insert(source);
         }
         let (mut positions, mut weights, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, (vertex, source)) in (0..).zip(drawn.vertices.iter().zip(sources)) {
+        let all = (0..drawn.vertices.len()).chain(copied.iter().map(|vertex| *vertex as usize));
+        for (number, vertex) in (0..).zip(all) {
+            let (vertex, source) = (&drawn.vertices[vertex], sources[vertex]);
             // Every drawn vertex comes from a source vertex.
             let Some((position, influences)) = source else {
                 positions.extend([0.0; 3]);

@@ -21,12 +21,14 @@ pub(super) struct Layers {
 impl Layers {
     pub(super) fn new(tree: &BoxTree, positions: &[Vec3]) -> Self {
         let triangles = tree.triangles();
-        let face = |triangle: &[u32; 3]| {
-            let [a, b, c] = triangle.map(|v| positions[v as usize]);
-            sub(b, a).cross(sub(c, a)).normalize_or_zero()
-        };
-        Self { piece: pieces(triangles, positions), faces: triangles.iter().map(face).collect() }
+        Self { piece: pieces(triangles, positions), faces: triangles.iter().map(|t| face(t, positions)).collect() }
     }
+}
+
+/// Returns the unit normal of a triangle; 0 if it has no area.
+pub(super) fn face(triangle: &[u32; 3], positions: &[Vec3]) -> Vec3 {
+    let [a, b, c] = triangle.map(|v| positions[v as usize]);
+    sub(b, a).cross(sub(c, a)).normalize_or_zero()
 }
 
 /// Returns whether a triangle faces the same way as a normal of any length.

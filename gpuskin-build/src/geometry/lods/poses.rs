@@ -1,6 +1,6 @@
 //! Vertex positions at some times of the clips.
 
-use glam::{DVec3, Vec3};
+use glam::{DMat3, DVec3, Mat3, Vec3};
 
 use crate::geometry::Geometry;
 use crate::model::{Clip, Model};
@@ -46,6 +46,17 @@ pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> LodPoses {
         geometry.vertices.iter().enumerate().map(at).collect()
     };
     pose_times(model, geometry.vertices.len()).into_iter().map(skinned).collect()
+}
+
+/// Returns the linear part of the skinning matrix of each vertex in the rest pose.
+pub(crate) fn rest_axes(model: &Model, geometry: &Geometry) -> Vec<Mat3> {
+    let linear = |m: &Rows| DMat3::from_cols_array_2d(&m.map(|[x, y, z, _]| [x, y, z])).transpose();
+    let bones: Vec<DMat3> = Sampler::new(model, None).skin_matrices(0.0).iter().map(linear).collect();
+    let of = |vertex: &gpuskin_rt::internals::vertex::Vertex| {
+        let influences = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);
+        influences.map(|(&bone, weight)| bones[bone as usize] * f64::from(weight)).sum::<DMat3>().as_mat3()
+    };
+    geometry.vertices.iter().map(of).collect()
 }
 
 /// Returns the positions of vertices in vertex mode.

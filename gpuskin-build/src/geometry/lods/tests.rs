@@ -464,3 +464,79 @@ fn shared_models_lose_no_more_than_with_meshopt() {
     println!("means: {:.2} at rest, {:.2} in all poses", means[0], means[1]);
     assert!(ratios.len() >= 5 && means[0] <= 0.7 && means[1] <= 0.6, "{ratios:?}");
 }
+
+/// Returns a sheet of 8 x 8 squares that faces up, and after it the vertices of one that faces down at the same places.
+fn sheet_and_lining() -> Geometry {
+    let side = 9;
+    let (mut positions, mut normals, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
+    for (first, normal) in [(0, DVec3::Z), (side * side, DVec3::NEG_Z)] {
+        for i in 0..side * side {
+            positions.push(DVec3::new(f64::from(i % side), f64::from(i / side), 0.0));
+            normals.push(normal);
+            if i % side + 1 < side && i / side + 1 < side {
+                let [a, b, c, d] = [i, i + 1, i + side, i + side + 1].map(|v| v + first);
+                let up = [[a, b, c], [b, d, c]];
+                triangles.extend(if first == 0 { up } else { up.map(|[a, b, c]| [a, c, b]) });
+            }
+        }
+    }
+    let mut influences = Influences::default();
+    positions.iter().for_each(|_| influences.push([(0, 1.0)]));
+    let uvs = positions.iter().map(|p| DVec2::new(p.x, p.y)).collect();
+    let normals = Some(normals);
+    geometry(vec![Primitive { positions, normals, uvs, influences, triangles, ..Primitive::default() }])
+}
+
+/// Returns the vertex at a place with a normal.
+fn vertex_at(geometry: &Geometry, x: f32, y: f32, normal: Vec3) -> u32 {
+    let is_it = |v: &gpuskin_rt::internals::vertex::Vertex| v.position == Vec3::new(x, y, 0.0) && v.normal == normal;
+    geometry.vertices.iter().position(is_it).unwrap() as u32
+}
+
+#[test]
+fn corners_whose_normals_face_away_get_others() {
+    let geometry = sheet_and_lining();
+    let [up, down] = [Vec3::Z, Vec3::NEG_Z];
+    // Two triangles that face up. One corner of each has a vertex of the lining; one of these faces up in the other triangle.
+    let [a, b, d] = [(0.0, 0.0), (8.0, 0.0), (8.0, 8.0)].map(|(x, y)| vertex_at(&geometry, x, y, up));
+    let [far_a, far_c] = [(0.0, 0.0), (0.0, 8.0)].map(|(x, y)| vertex_at(&geometry, x, y, down));
+    let made = |axes: Mat3, geometry: &Geometry, most: usize| {
+        let positions: Vec<Vec3> = geometry.vertices.iter().map(|vertex| axes * vertex.position).collect();
+        let level = LodMesh { error: 1.0, parts: vec![vec![far_a, b, d, a, d, far_c]] };
+        let mut set = LodSet { levels: vec![level], copies: Vec::new() };
+        let axes = vec![axes; positions.len()];
+        NormalFit::new(geometry, &positions, &axes).fit(&mut set.levels[0], most, &mut set.copies);
+        set
+    };
+    let turned = Mat3::from_rotation_x(1.0) * Mat3::from_diagonal(Vec3::new(1.0, 2.0, 0.5));
+    for axes in [Mat3::IDENTITY, turned, Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0))] {
+        let LodSet { levels, copies } = made(axes, &geometry, 9);
+        let mut copied = Vec::new();
+        for index in levels[0].parts[0].iter().map(|index| *index as usize) {
+            let vertex =
+                geometry.vertices.get(index).unwrap_or_else(|| &copies[index - geometry.vertices.len()].vertex);
+            assert!(vertex.normal.dot(up) > 0.999, "{axes}: {}", vertex.normal);
+            copied.extend((index >= geometry.vertices.len()).then_some(vertex.position));
+        }
+        assert_eq!((copies.len(), copied.len()), (2, 2), "{axes}");
+        for of in [far_a, far_c] {
+            let source = geometry.vertices[of as usize];
+            let copy = copies.iter().find(|copy| copy.of == of).unwrap().vertex;
+            assert_eq!(
+                gpuskin_rt::internals::vertex::Vertex { normal: copy.normal, tangent: copy.tangent, ..source },
+                copy
+            );
+        }
+    }
+    assert_eq!(made(Mat3::IDENTITY, &geometry, 1).copies.len(), 1);
+    // Flat parts have no normals, and indices of 16 bits stay.
+    let mut other = geometry.clone();
+    other.parts[0].flat = true;
+    assert!(made(Mat3::IDENTITY, &other, 9).copies.is_empty());
+    let mut other = geometry.clone();
+    other.vertices.resize((1 << 16) - 1, geometry.vertices[0]);
+    assert_eq!(made(Mat3::IDENTITY, &other, 9).copies.len(), 1);
+    // Matrices without an inverse.
+    let squashed = Mat3::from_diagonal(Vec3::new(1.0, 1.0, 0.0));
+    assert!(made(squashed, &geometry, 9).copies.is_empty());
+}

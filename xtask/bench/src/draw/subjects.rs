@@ -4,7 +4,8 @@ use std::path::Path;
 
 use gpuskin_build::Manifest;
 use gpuskin_build::{BakeOptions, bake};
-use gpuskin_rt::internals::{ByteRange, Data, Encoding, Model};
+use gpuskin_rt::internals::vertex::{self, MAX_INFLUENCES, Vertex};
+use gpuskin_rt::internals::{ByteRange, Data, Encoding, MeshInfo, Model};
 use serde_json::Value;
 
 use super::tube::{self, TubeKind};
@@ -81,26 +82,41 @@ pub(super) fn still(options: &Options, model: &Model) -> Result<Model, String> {
     Ok(still)
 }
 
-/// Replaces the levels of detail of a model by those of another one that has the same triangles in its finest level.
+/// Replaces the levels of detail of a model by those of another one that has the same vertices and triangles in its finest level.
 fn share_levels(still: &mut Model, model: &Model) -> Result<(), String> {
     let (Data::Bytes(own), Data::Bytes(other)) = (&still.mesh.data, &model.mesh.data) else {
         return Err("a mesh is not in memory".to_owned());
     };
     let indices = |bytes: &[u8], range: ByteRange| bytes[range.offset as usize..][..range.len as usize].to_vec();
     let (mine, theirs) = (indices(own, still.meta.mesh.indices), indices(other, model.meta.mesh.indices));
-    let shape = |model: &Model| {
-        let mesh = &model.meta.mesh;
+    let shape = |mesh: &MeshInfo| {
         let parts: Vec<_> = mesh.parts.iter().map(|part| (part.first_index, part.index_count)).collect();
-        (mesh.vertex_count, mesh.wide_indices, parts)
+        (mesh.wide_indices, parts)
     };
-    if shape(still) != shape(model) || !still.meta.mesh.levels.is_empty() || !theirs.starts_with(&mine) {
+    let (mesh, source) = (&mut still.meta.mesh, &model.meta.mesh);
+    let (few, all) = (mesh.vertex_count as usize, source.vertex_count as usize);
+    if few > all || shape(mesh) != shape(source) || !mesh.levels.is_empty() || !theirs.starts_with(&mine) {
         return Err(format!("the mesh of {} without bones has other triangles", model.meta.name));
     }
+    // Vertices that only coarser levels have come last.
+    let of_vertices = |bytes: &[u8], range: ByteRange| -> Vec<u32> {
+        indices(bytes, range).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    };
+    let mut words = of_vertices(own, mesh.vertices);
+    let coarse = of_vertices(other, source.vertices);
+    for packed in coarse.chunks_exact(source.format.words()).skip(few) {
+        let vertex = vertex::unpack(packed, source.format, &source.range);
+        words.extend(vertex::pack(&Vertex { joints: [0; MAX_INFLUENCES], ..vertex }, mesh.format, &mesh.range));
+    }
     let mut bytes = own.to_vec();
-    let offset = bytes.len() as u64;
-    still.meta.mesh.indices = ByteRange { offset, len: theirs.len() as u64 };
-    still.meta.mesh.levels = model.meta.mesh.levels.clone();
-    bytes.extend(theirs);
+    let mut section = |added: Vec<u8>| {
+        let offset = bytes.len() as u64;
+        bytes.extend(&added);
+        ByteRange { offset, len: added.len() as u64 }
+    };
+    mesh.vertices = section(words.into_iter().flat_map(u32::to_le_bytes).collect());
+    mesh.indices = section(theirs);
+    (mesh.vertex_count, mesh.levels) = (source.vertex_count, source.levels.clone());
     let size = bytes.len() as u64;
     still.mesh.size = size;
     still.mesh.levels = vec![ByteRange { offset: 0, len: size }].into();
