@@ -19,7 +19,6 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use glam::{Mat3, Vec3};
-use gpuskin_rt::internals::vertex::Vertex;
 use gpuskin_rt::internals::{Aabb, MAX_LODS};
 
 use super::{Geometry, order};
@@ -29,6 +28,7 @@ use error::LodErrorMeter;
 use normals::NormalFit;
 use simplify::{CollapsibleSurface, Seams};
 
+pub(crate) use normals::VertexCopy;
 use poses::LodPoses;
 pub(crate) use poses::{of_bones, of_vertices, rest_axes};
 
@@ -73,14 +73,6 @@ pub(crate) struct LodSet {
     pub(crate) copies: Vec<VertexCopy>,
 }
 
-/// A vertex with another normal and tangent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct VertexCopy {
-    /// Index of the vertex that was copied.
-    pub(crate) of: u32,
-    pub(crate) vertex: Vertex,
-}
-
 impl LodSet {
     /// Gives corners of triangles vertices of their own where their normals differ from those of the finest LOD. `positions` and
     /// `axes`: positions, and linear parts of the skinning matrices, of all vertices in the rest pose.
@@ -88,7 +80,7 @@ impl LodSet {
         let fit = NormalFit::new(geometry, positions, axes);
         for level in self.levels.iter_mut().filter(|level| count(&level.parts) >= MIN_FITTED) {
             let used: BTreeSet<u32> = level.parts.iter().flatten().copied().collect();
-            fit.fit(level, used.len() / VERTICES_PER_OWN, &mut self.copies);
+            fit.fit(&mut level.parts, used.len() / VERTICES_PER_OWN, &mut self.copies);
         }
         let vertices = geometry.vertices.len() + self.copies.len();
         let parts = self.levels.iter_mut().flat_map(|level| &mut level.parts);

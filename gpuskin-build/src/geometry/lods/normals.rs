@@ -10,7 +10,6 @@ use rayon::prelude::*;
 
 use super::layers::{face, faces_same_way};
 use super::surface::{BoxTree, FittedTree, closest};
-use super::{LodMesh, VertexCopy};
 use crate::geometry::Geometry;
 use crate::vector_math::{add, dot, scale, sub};
 
@@ -25,6 +24,14 @@ const MOST_PER_TRIANGLE: usize = 2;
 const MOST_OF_FEW: usize = 1024;
 /// Number of vertices up to which indices have 16 bits.
 const NARROW: usize = 1 << 16;
+
+/// A vertex with another normal and tangent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct VertexCopy {
+    /// Index of the vertex that was copied.
+    pub(crate) of: u32,
+    pub(crate) vertex: Vertex,
+}
 
 /// Fits the normals of coarser LODs in the rest pose.
 pub(super) struct NormalFit<'a> {
@@ -67,15 +74,16 @@ impl<'a> NormalFit<'a> {
     }
 
     /// Gives corners of a LOD copies of their vertices where normals differ: at most `most`, where most is seen of them. The copies
-    /// are added to `known`, whose indices continue those of the geometry. Triangles are reordered.
-    pub(super) fn fit(&self, level: &mut LodMesh, most: usize, known: &mut Vec<VertexCopy>) {
+    /// are added to `known`, whose indices continue those of the geometry. `parts`: indices of each part of the LOD, whose triangles
+    /// are reordered.
+    pub(super) fn fit(&self, parts: &mut [Vec<u32>], most: usize, known: &mut Vec<VertexCopy>) {
         let before = self.geometry.vertices.len();
         let first = before + known.len();
         // More vertices would need wider indices.
         let room = if before <= NARROW { NARROW - first.min(NARROW) } else { usize::MAX };
         let most = most.min(room);
         let mut corners: Vec<FittedCorner> = Vec::new();
-        for (part, indices) in level.parts.iter_mut().enumerate() {
+        for (part, indices) in parts.iter_mut().enumerate() {
             self.corners(part, indices, &mut corners);
         }
         corners.retain(|corner| corner.likeness < SAME_NORMAL);
@@ -84,7 +92,7 @@ impl<'a> NormalFit<'a> {
         let mut copies: Vec<(u32, Vec3)> = Vec::new();
         let mut copies_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for FittedCorner { part, at, normal, area, .. } in corners {
-            let index = &mut level.parts[part][at];
+            let index = &mut parts[part][at];
             let of = copies_of.entry(*index).or_default();
             let alike = |copy: usize| dot(copies[copy].1.normalize_or_zero(), normal);
             let best = of.iter().map(|copy| (alike(*copy), *copy)).max_by(|(a, _), (b, _)| a.total_cmp(b));

@@ -1,4 +1,5 @@
 use glam::{DVec2, DVec3, Vec3};
+use gpuskin_rt::internals::vertex::Vertex;
 
 use super::*;
 use crate::model::{Influences, Primitive};
@@ -36,7 +37,7 @@ fn tube(rings: u32, around: u32, part: Option<u8>, material: usize, at: DVec3) -
 fn bent(geometry: &Geometry, angles: &[f32]) -> LodPoses {
     let pose = |angle: &f32| {
         let (sin, cos) = angle.sin_cos();
-        let at = |v: &gpuskin_rt::internals::vertex::Vertex| {
+        let at = |v: &Vertex| {
             let weight = v.joints.iter().zip(v.weights).filter(|(bone, _)| **bone == 1).map(|(_, w)| w).sum::<f32>();
             let p = v.position - Vec3::Z * 0.5;
             let turned = Vec3::new(p.x, p.y * cos - p.z * sin, p.y * sin + p.z * cos);
@@ -489,7 +490,7 @@ fn sheet_and_lining() -> Geometry {
 
 /// Returns the vertex at a place with a normal.
 fn vertex_at(geometry: &Geometry, x: f32, y: f32, normal: Vec3) -> u32 {
-    let is_it = |v: &gpuskin_rt::internals::vertex::Vertex| v.position == Vec3::new(x, y, 0.0) && v.normal == normal;
+    let is_it = |v: &Vertex| v.position == Vec3::new(x, y, 0.0) && v.normal == normal;
     geometry.vertices.iter().position(is_it).unwrap() as u32
 }
 
@@ -505,7 +506,7 @@ fn corners_whose_normals_face_away_get_others() {
         let level = LodMesh { error: 1.0, parts: vec![vec![far_a, b, d, a, d, far_c]] };
         let mut set = LodSet { levels: vec![level], copies: Vec::new() };
         let axes = vec![axes; positions.len()];
-        NormalFit::new(geometry, &positions, &axes).fit(&mut set.levels[0], most, &mut set.copies);
+        NormalFit::new(geometry, &positions, &axes).fit(&mut set.levels[0].parts, most, &mut set.copies);
         set
     };
     let turned = Mat3::from_rotation_x(1.0) * Mat3::from_diagonal(Vec3::new(1.0, 2.0, 0.5));
@@ -522,10 +523,7 @@ fn corners_whose_normals_face_away_get_others() {
         for of in [far_a, far_c] {
             let source = geometry.vertices[of as usize];
             let copy = copies.iter().find(|copy| copy.of == of).unwrap().vertex;
-            assert_eq!(
-                gpuskin_rt::internals::vertex::Vertex { normal: copy.normal, tangent: copy.tangent, ..source },
-                copy
-            );
+            assert_eq!(Vertex { normal: copy.normal, tangent: copy.tangent, ..source }, copy);
         }
     }
     assert_eq!(made(Mat3::IDENTITY, &geometry, 1).copies.len(), 1);
