@@ -2,7 +2,9 @@
 //! together.
 
 mod cached;
+mod cause;
 mod code;
+mod collected;
 mod json;
 mod label;
 mod render;
@@ -14,6 +16,8 @@ use std::sync::Arc;
 use miette::{Diagnostic as MietteDiagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
 pub(crate) use cached::CachedDiagnostic;
+use cause::SharedCause;
+pub(crate) use cause::{OtherPlaces, Place};
 pub use code::DiagnosticCode;
 pub use label::{DiagnosticSubject, Label, NodeRef};
 pub use render::Style;
@@ -31,10 +35,6 @@ pub struct Diagnostic {
     spans: Vec<SpanLabel>,
     cause: Option<Box<SharedCause>>,
 }
-
-/// Name of what is wrong, if that may cause many diagnostics. One per model is shown.
-#[derive(Clone, Debug)]
-struct SharedCause(String);
 
 /// A span of the source text. The first span of a diagnostic is its location; the others are
 /// related.
@@ -104,14 +104,18 @@ impl Diagnostic {
     }
 
     /// Prefixes the message with a context such as ``model `soldier` ``. Parts of the subject that
-    /// are already set are kept. Of a diagnostic with a shared cause, only file and model are named: clips, meshes and
-    /// accessors are merely the first that meet it.
+    /// are already set are kept. Of a diagnostic with [`Self::caused_by`], only file and model are named: clips,
+    /// meshes and accessors are merely the first that meet the cause.
     #[doc(hidden)]
     pub fn within(mut self, context: impl Into<Label>) -> Self {
         let mut context = context.into();
-        if self.cause.is_some() {
-            let Some(file_or_model) = context.file_or_model() else { return self };
-            context = file_or_model;
+        match self.cause.as_deref_mut() {
+            Some(SharedCause { place: Some(place), .. }) => place.add(&context),
+            Some(SharedCause { place: None, .. }) => {
+                let Some(file_or_model) = context.file_or_model() else { return self };
+                context = file_or_model;
+            }
+            None => {}
         }
         let Label { text, about } = context;
         self.message = harmless(format!("{text}: {}", self.message));
@@ -122,13 +126,8 @@ impl Diagnostic {
     /// Sets the cause, unless one is set. Of several diagnostics of a model with the same cause, only the
     /// first is shown.
     pub(crate) fn caused_by(mut self, cause: impl Into<String>) -> Self {
-        self.cause.get_or_insert_with(|| Box::new(SharedCause(cause.into())));
+        self.cause.get_or_insert_with(|| Box::new(SharedCause::new(cause, None)));
         self
-    }
-
-    /// Returns the cause that the diagnostic shares with others.
-    pub(crate) fn cause(&self) -> Option<&str> {
-        self.cause.as_ref().map(|cause| cause.0.as_str())
     }
 
     /// Sets the clip at fault, for a message that already names the clip.
@@ -227,6 +226,11 @@ impl Diagnostics {
     /// Appends all diagnostics of another list.
     pub(crate) fn extend(&mut self, other: Diagnostics) {
         self.0.extend(other.0);
+    }
+
+    /// Returns a diagnostic that was added.
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut Diagnostic> {
+        self.0.get_mut(index)
     }
 
     /// Sorts by location in the manifest. Diagnostics without a location come last, in their

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use miette::{NamedSource, Severity};
 use serde::{Deserialize, Serialize};
 
-use super::{Diagnostic, DiagnosticCode, DiagnosticSubject, NodeRef, SpanLabel};
+use super::{Diagnostic, DiagnosticCode, DiagnosticSubject, NodeRef, OtherPlaces, SharedCause, SpanLabel};
 
 /// A serialisable diagnostic, without the text of the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,7 @@ pub(crate) struct CachedDiagnostic {
     accessor: Option<usize>,
     located: bool,
     spans: Vec<(Range<usize>, Option<String>)>,
+    others: Option<OtherPlaces>,
 }
 
 impl CachedDiagnostic {
@@ -41,6 +42,7 @@ impl CachedDiagnostic {
             accessor,
             located: source.is_some(),
             spans: spans.iter().map(|place| (place.span.clone(), place.label.clone())).collect(),
+            others: diagnostic.others().cloned(),
         }
     }
 
@@ -66,7 +68,7 @@ impl CachedDiagnostic {
             help: self.help,
             source: self.located.then(|| Arc::clone(source)),
             spans: self.spans.into_iter().map(|(span, label)| SpanLabel { span, label }).collect(),
-            cause: None,
+            cause: self.others.map(|others| Box::new(SharedCause::restored(others))),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Diagnostic, DiagnosticSubject, Diagnostics};
+use super::{Diagnostic, DiagnosticSubject, Diagnostics, OtherPlaces};
 
 #[derive(Serialize)]
 struct JsonDiagnostic<'a> {
@@ -19,6 +19,8 @@ struct JsonDiagnostic<'a> {
     span: Option<JsonSpan<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related: Vec<JsonSpan<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<&'a OtherPlaces>,
 }
 
 /// A span of the manifest.
@@ -40,8 +42,8 @@ impl Diagnostic {
     /// Returns a JSON object on one line.
     ///
     /// Always has `code`, `severity`, `message` and `help`. Where known, also has `file` (the glTF
-    /// file), `model`, `clip`, `node`, `accessor`, and `span` and `related` (spans of the
-    /// manifest).
+    /// file), `model`, `clip`, `node`, `accessor`, `span` and `related` (spans of the
+    /// manifest), and `others` (`count` and the first `places` of which the same holds).
     pub fn to_json(&self) -> String {
         let spans = self.spans.iter().map(|place| self.span(&place.span, place.label.as_deref()));
         let mut spans = spans.flatten();
@@ -53,6 +55,7 @@ impl Diagnostic {
             about: &self.about,
             span: spans.next(),
             related: spans.collect(),
+            others: self.others(),
         };
         serde_json::to_string(&object).expect("plain data always serialises")
     }

@@ -84,6 +84,17 @@ impl Label {
         file.as_deref().map(Self::file).or(model.as_deref().map(Self::model))
     }
 
+    /// Returns the text without model and file.
+    pub(super) fn without_file(&self) -> &str {
+        let DiagnosticSubject { file, model, .. } = &self.about;
+        let text = match file {
+            Some(file) => self.text.strip_prefix(file.as_str()).unwrap_or(&self.text),
+            None if model.is_some() => "",
+            None => &self.text,
+        };
+        text.strip_prefix(": ").unwrap_or(text)
+    }
+
     /// Appends a clip.
     pub fn clip(mut self, name: &str) -> Self {
         self.about.clip = Some(name.into());

@@ -114,6 +114,7 @@ impl Bones {
                 let help = "apply negative scales before skinning, and export the file again";
                 report.warn(
                     Diagnostic::warning(DiagnosticCode::SkinMirrored, message)
+                        .collected()
                         .within(label(unbound.primitive.node))
                         .help(help),
                 );

@@ -67,7 +67,8 @@ impl Skin {
         for (joint, m) in self.inverse_bind.iter().enumerate().filter(|(joint, _)| self.bones[*joint] != UNUSED) {
             let mut warn = |message: &str| {
                 let joint = format!("element {joint}, for joint {}", quoted(&nodes[self.joints[joint]].name));
-                report.warn(Diagnostic::warning(DiagnosticCode::SkinMatrix, message).within(joint).within(&self.label));
+                let diagnostic = Diagnostic::warning(DiagnosticCode::SkinMatrix, message).collected();
+                report.warn(diagnostic.within(joint).within(&self.label));
             };
             if affine(*m).1 {
                 warn("the last row of the matrix is not 0 0 0 1; it is read as 0 0 0 1");

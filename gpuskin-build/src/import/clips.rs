@@ -8,7 +8,6 @@ use super::curve::{self, KeyTimesCache};
 use super::document;
 use super::file::File;
 use super::hierarchy::{Hierarchy, node_label};
-use super::lint::also_at;
 use super::morph;
 use super::node_names::{NodeMatch, NodeNames, common_rename};
 use super::report::Report;
@@ -181,21 +180,20 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         if !pointers.is_empty() {
             let message = format!("the animation of {} is ignored", list(pointers.iter().map(String::as_str), LISTED));
             let help = "pointers to `translation`, `rotation`, `scale` and `weights` of nodes are read";
-            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).help(help).within(&label));
+            report
+                .warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).collected().help(help).within(&label));
         }
         let matrices = core::mem::take(&mut self.matrices);
-        if let Some(node) = matrices.first() {
-            let mut message =
-                "a channel moves a node that has a matrix, which the channels of the node replace".to_owned();
-            message += &also_at(matrices.len() - 1);
-            let diagnostic = Diagnostic::warning(DiagnosticCode::NodeTransform, message);
-            report.warn(diagnostic.within(self.at(*node)).within(&label));
+        for node in matrices {
+            let message = "a channel moves a node that has a matrix, which the channels of the node replace";
+            let diagnostic = Diagnostic::warning(DiagnosticCode::NodeTransform, message).collected();
+            report.warn(diagnostic.within(self.at(node)).within(&label));
         }
         let mut warn = |node: usize, what: &str| {
             let name = self.model.document.nodes[node].name.as_deref();
             let label = label.clone().node(node, name);
             let message = format!("{what} has two channels; the last one is used");
-            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).collected().within(label));
         };
         for (node, property) in keep_last(&mut clip.channels, |c| (c.node, c.property)) {
             warn(node, &format!("{property:?}"));
@@ -232,12 +230,14 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                     "{doubled} samplers have several keys at one time, the first of them {which}: the curve jumps there"
                 ),
             };
-            report.warn(Diagnostic::warning(DiagnosticCode::ClipKeys, message).within(label));
+            let diagnostic = Diagnostic::warning(DiagnosticCode::ClipKeys, message);
+            report.warn(diagnostic.collected_as("several keys at one time").within(label));
         }
         if start <= end {
             if start < 0.0 {
                 let message = format!("the first key is at {start} s; the part before 0 s is not played");
-                report.warn(Diagnostic::warning(DiagnosticCode::ClipKeys, message).within(label));
+                let diagnostic = Diagnostic::warning(DiagnosticCode::ClipKeys, message);
+                report.warn(diagnostic.collected_as("keys before 0 s").within(label));
             }
             (clip.start, clip.end) = (start, end.max(0.0));
         }
@@ -263,13 +263,13 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                     return Ok(None);
                 }
                 let message = format!("channels with path {} are not supported and are ignored", quoted(other));
-                report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
+                report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).collected().within(label));
                 return Ok(None);
             }
         };
         let Some(target) = target else {
             let message = "a channel without a target node is ignored";
-            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
+            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).collected().within(label));
             return Ok(None);
         };
         file.get(&file.document.nodes, target, "node")?;
@@ -283,8 +283,9 @@ impl<'a, 'f> ClipReader<'a, 'f> {
                 self.matrices.insert(node);
             }
             let at = || self.at(node);
-            let mut warn = |message: String| {
-                report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(at()).within(label))
+            let mut warn = |fact: &str, message: String| {
+                let diagnostic = Diagnostic::warning(DiagnosticCode::NodeTransform, message);
+                report.warn(diagnostic.collected_as(fact).within(at()).within(label));
             };
             let curve = curve::curve(file, sampler, property, &keys, &place, &mut warn).map_err(|e| e.within(at()))?;
             return Ok(Some(AnyChannel::Transform(Channel { node, property, curve })));
@@ -292,7 +293,8 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         if self.weights[node].is_empty() {
             let node = self.at(node);
             let message = format!("a channel for morph weights of {node} is ignored: its mesh has no morph targets");
-            report.warn(Diagnostic::warning(DiagnosticCode::ClipChannel, message).within(label));
+            let diagnostic = Diagnostic::warning(DiagnosticCode::ClipChannel, message);
+            report.warn(diagnostic.collected_as("weights without morph targets").placed(node).within(label));
             return Ok(None);
         }
         self.morph_weights([target.value(), node], (sampler, &keys, &place), label, report)
@@ -387,6 +389,7 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         if !chosen && !for_pose {
             report.warn(
                 Diagnostic::warning(DiagnosticCode::ClipUnused, "no clip of this file is baked")
+                    .collected()
                     .within(Label::file(&file.shown)),
             );
         }
@@ -483,7 +486,9 @@ pub(super) fn warn_of_idle(clips: &[Clip], moves: &[bool], report: &mut Report<'
         let mut nodes = clip.channels.iter().map(|c| c.node).chain(clip.morphs.iter().map(|c| c.node));
         if !nodes.any(|node| moves[node]) {
             let message = format!("clip {} moves nothing that is drawn", quoted(&clip.source));
-            report.warn(Diagnostic::warning(DiagnosticCode::ClipWithoutEffect, message).clip(&clip.source));
+            let diagnostic = Diagnostic::warning(DiagnosticCode::ClipWithoutEffect, message).clip(&clip.source);
+            let place = Label::default().clip(&clip.source);
+            report.warn(diagnostic.collected_as("clips move nothing that is drawn").placed(place));
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn read(
     const NAME: &str = "COLOR_0";
     if accessor(source, Semantic::Colors(1)).is_some() {
         let message = "the primitive has more than one set of vertex colours; only COLOR_0 is used";
-        report.warn(Diagnostic::warning(DiagnosticCode::MeshColors, message).within(label));
+        report.warn(Diagnostic::warning(DiagnosticCode::MeshColors, message).collected().within(label));
     }
     let Some(index) = accessor(source, Semantic::Colors(0)) else { return Ok(None) };
     let within = |e: Diagnostic| e.within(NAME);
@@ -36,13 +36,15 @@ pub(super) fn read(
     let odd = scrub(&mut numbers);
     if odd > 0 {
         let message = format!("{NAME}: {odd} numbers are not finite and are set to zero");
-        report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
+        let diagnostic = Diagnostic::warning(DiagnosticCode::MeshRepaired, message);
+        report.warn(diagnostic.collected_as("colours are not finite").within(label));
     }
     let outside = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
     if outside > 0 {
         numbers.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
         let message = format!("{NAME}: {outside} numbers are outside of 0..1 and are clamped");
-        report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
+        let diagnostic = Diagnostic::warning(DiagnosticCode::MeshRepaired, message);
+        report.warn(diagnostic.collected_as("colours are outside of 0..1").within(label));
     }
     let color = |c: &[f64]| [c[0], c[1], c[2], c.get(3).copied().unwrap_or(1.0)].map(|x| x as f32);
     Ok(Some(numbers.chunks_exact(width).map(color).collect()))

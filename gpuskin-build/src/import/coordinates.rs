@@ -64,6 +64,7 @@ impl UvSource {
             let message = format!("the material has a texture, but the primitive has no {name}");
             report.warn(
                 Diagnostic::warning(DiagnosticCode::MeshNoUv, message)
+                    .collected()
                     .within(label)
                     .help("unwrap the mesh, or assign another material"),
             );
@@ -74,7 +75,7 @@ impl UvSource {
         same_count(&name, numbers.len() / 2, vertices)?;
         if scrub(&mut numbers) > 0 {
             let message = format!("{name} has non-finite numbers, which are set to zero");
-            report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
+            report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).collected().within(label));
         }
         let transformed = |at: &[f64; 2]| self.matrix * DVec2::from_array(*at) + self.offset;
         let uvs: Vec<DVec2> = numbers.as_chunks::<2>().0.iter().map(transformed).collect();

@@ -65,7 +65,7 @@ pub(super) fn curve(
     property: Property,
     keys: &KeyTimes,
     place: &str,
-    warn: &mut dyn FnMut(String),
+    warn: &mut dyn FnMut(&str, String),
 ) -> Result<Curve, Diagnostic> {
     let interpolation = interpolation(file, sampler, place)?;
     let shape = if property == Property::Rotation { Shape::Vec4 } else { Shape::Vec3 };
@@ -92,13 +92,14 @@ pub(super) fn curve(
         at += 4;
     }
     if zeros > 0 {
-        warn(format!(
-            "accessor {}: {zeros} rotations are zero-length quaternions; the identity is used",
-            sampler.output
-        ));
+        let output = sampler.output;
+        let message = format!("accessor {output}: {zeros} rotations are zero-length quaternions; the identity is used");
+        warn("zero-length quaternions", message);
     }
     if far > 0 {
-        warn(format!("accessor {}: {far} rotations are not of unit length; they are normalised", sampler.output));
+        let output = sampler.output;
+        let message = format!("accessor {output}: {far} rotations are not of unit length; they are normalised");
+        warn("quaternions are not of unit length", message);
     }
     let mut times = keys.times.clone();
     if keys.doubled {

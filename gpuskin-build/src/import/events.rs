@@ -48,8 +48,9 @@ pub(super) fn read(
         let mut events = Vec::new();
         if let Some(text) = of_files[choice.source].get(choice.animation).copied().flatten() {
             let within = Label::file(&sources[choice.source].file.shown).clip(&choice.title);
-            let mut warn =
-                |message: String| report.warn(Diagnostic::warning(DiagnosticCode::ClipEvent, message).within(&within));
+            let mut warn = |message: String| {
+                report.warn(Diagnostic::warning(DiagnosticCode::ClipEvent, message).collected().within(&within))
+            };
             let listed = of_extras(text).unwrap_or_else(|why| {
                 warn(format!("`extras.events` is ignored: it {why}"));
                 Vec::new()

@@ -79,7 +79,7 @@ pub(super) fn materials(
             if !mapped.insert(number) {
                 let message = format!("variant {variant} has two materials; the first is used");
                 let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message);
-                report.warn(diagnostic.within(EXTENSION).within(label));
+                report.warn(diagnostic.collected().within(EXTENSION).within(label));
             } else if own != Some(mapping.material.value()) {
                 found.insert(number, mapping.material.value());
             }

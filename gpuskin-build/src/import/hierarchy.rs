@@ -198,23 +198,24 @@ fn local(node: &document::GltfNode, report: &mut Report<'_>, label: impl Fn() ->
         }
         if trs.iter().any(|part| part.is_some()) {
             let message = "the node has both a matrix and translation, rotation or scale; the matrix is used";
-            report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
+            report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).collected().within(label()));
         }
         let (matrix, off) = affine(DMat4::from_cols_array(matrix));
         if off {
             let message = "the last row of the matrix is not 0 0 0 1; it is read as 0 0 0 1";
-            report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
+            report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).collected().within(label()));
         }
         return Ok(Local::Matrix(matrix));
     }
     if node.rotation == Some([0.0; 4]) {
         let message = "the rotation is a zero-length quaternion; the identity is used";
-        report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
+        report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).collected().within(label()));
     }
     if let Some(rotation) = node.rotation.filter(|rotation| is_far_from_unit(DVec4::from_array(*rotation))) {
         let length = DVec4::from_array(rotation).length();
         let message = format!("the rotation is a quaternion of length {length:.3}; it is normalised");
-        report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(label()));
+        let diagnostic = Diagnostic::warning(DiagnosticCode::NodeTransform, message);
+        report.warn(diagnostic.collected_as("the rotation is not of unit length").within(label()));
     }
     Ok(Local::Trs(Trs {
         translation: node.translation.map_or(DVec3::ZERO, DVec3::from_array),

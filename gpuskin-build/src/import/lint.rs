@@ -27,14 +27,15 @@ pub(super) fn lint(model: &Model, shown: &str, moves: &[bool], report: &mut Repo
 /// Warns about rotations whose keys leave the direction of the turn ambiguous.
 fn flips(model: &Model, clip: &Clip, shown: &str, moves: &[bool], report: &mut Report<'_>) {
     let turned = |c: &&Channel| c.property == Property::Rotation && moves[c.node];
-    let mut all = clip.channels.iter().filter(turned).filter_map(|c| Some((c.node, flip(&c.curve)?)));
-    let Some((node, [from, to])) = all.next() else { return };
-    let label = Label::file(clip.file.as_deref().unwrap_or(shown)).clip(&clip.source);
-    let label = label.node(node, Some(&model.nodes[node].name));
-    let mut message =
-        format!("the rotation turns by about 180 degrees or more between its keys at {from:.3} s and {to:.3} s");
-    message += &also_at(all.count());
-    report.warn(Diagnostic::warning(DiagnosticCode::ClipFlip, message).within(label));
+    for channel in clip.channels.iter().filter(turned) {
+        let Some([from, to]) = flip(&channel.curve) else { continue };
+        let label = Label::file(clip.file.as_deref().unwrap_or(shown)).clip(&clip.source);
+        let label = label.node(channel.node, Some(&model.nodes[channel.node].name));
+        let message =
+            format!("the rotation turns by about 180 degrees or more between its keys at {from:.3} s and {to:.3} s");
+        let diagnostic = Diagnostic::warning(DiagnosticCode::ClipFlip, message);
+        report.warn(diagnostic.collected_as("the rotation turns by about 180 degrees").within(label));
+    }
 }
 
 /// Returns the times in seconds of the first two keys between which a rotation turns by 180 degrees

@@ -148,7 +148,7 @@ impl Materials {
                     "KHR_materials_pbrSpecularGlossiness: the diffuse colour is drawn, the specular colour is not";
                 let help = "convert the material to metallic-roughness (gltf-transform: metalrough)";
                 report.warn(
-                    within(Diagnostic::warning(DiagnosticCode::MaterialExtension, message))
+                    within(Diagnostic::warning(DiagnosticCode::MaterialExtension, message).collected())
                         .within(Label::file(&file.shown))
                         .help(help),
                 );
@@ -164,7 +164,7 @@ impl Materials {
         if texture.is_none() {
             let message = format!("texture {} has no image; the material is drawn without it", info.index);
             report.warn(
-                within(Diagnostic::warning(DiagnosticCode::MaterialTexture, message))
+                within(Diagnostic::warning(DiagnosticCode::MaterialTexture, message).collected_as("no image"))
                     .within(Label::file(&file.shown))
                     .help("give the texture an image, or remove it from the material"),
             );

@@ -53,7 +53,8 @@ impl MeshReader<'_, '_> {
             let carrier = &file.document.nodes[node];
             if carrier.extensions.contains_key("EXT_mesh_gpu_instancing") {
                 let message = "EXT_mesh_gpu_instancing is not supported; the mesh is drawn once";
-                report.warn(Diagnostic::warning(DiagnosticCode::MeshInstances, message).within(node_label(file, node)));
+                let diagnostic = Diagnostic::warning(DiagnosticCode::MeshInstances, message);
+                report.warn(diagnostic.collected().within(node_label(file, node)));
             }
             let Some(index) = carrier.mesh else { continue };
             let Some(mesh) = report
@@ -109,9 +110,8 @@ impl MeshReader<'_, '_> {
     ) -> Result<Option<UnboundPrimitive>, Diagnostic> {
         let file = self.file;
         let skip = |report: &mut Report<'_>, why: &str| {
-            report.warn(
-                Diagnostic::warning(DiagnosticCode::MeshLeftOut, format!("{why}; it is not drawn")).within(label),
-            );
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MeshLeftOut, format!("{why}; it is not drawn"));
+            report.warn(diagnostic.collected().within(label));
             Ok(None)
         };
         let Checked::Valid(mode) = source.mode else {
@@ -149,7 +149,8 @@ impl MeshReader<'_, '_> {
                 let odd = scrub(&mut numbers);
                 if odd > 0 {
                     let message = format!("{name}: {odd} numbers are not finite and are set to zero");
-                    report.warn(Diagnostic::warning(DiagnosticCode::MeshRepaired, message).within(label));
+                    let diagnostic = Diagnostic::warning(DiagnosticCode::MeshRepaired, message);
+                    report.warn(diagnostic.collected_as(format!("{name} is not finite")).within(label));
                 }
                 Ok(Some(numbers))
             };
@@ -184,14 +185,15 @@ impl MeshReader<'_, '_> {
         warn_of_restarts(file, source, &indices, label, report);
         if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
             let message = format!("{} indices do not form whole triangles; the last ones are ignored", indices.len());
-            report.warn(Diagnostic::warning(DiagnosticCode::MeshIndex, message).within(label));
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MeshIndex, message);
+            report.warn(diagnostic.collected_as("indices do not form whole triangles").within(label));
         }
         let Some(triangles) = topology::triangles(mode, &indices) else { return Ok(None) };
 
         let mut skin = file.document.nodes[node].skin;
         if skin.is_some() && accessor(source, Semantic::Joints(0)).is_none() {
             let message = "the node has a skin, but the primitive has no JOINTS_0; it is rigid and follows its node";
-            report.warn(Diagnostic::warning(DiagnosticCode::SkinUnbound, message).within(label));
+            report.warn(Diagnostic::warning(DiagnosticCode::SkinUnbound, message).collected().within(label));
             skin = None;
         }
         let motion = match skin {
@@ -246,7 +248,8 @@ fn warn_of_restarts(file: &File<'_>, source: &GltfPrimitive, indices: &[u32], la
     let count = indices.iter().filter(|index| **index == restart).count();
     if count > 0 {
         let message = format!("{count} indices are {restart}, which glTF forbids; they are read as vertices");
-        report.warn(Diagnostic::warning(DiagnosticCode::MeshIndex, message).within(label));
+        let diagnostic = Diagnostic::warning(DiagnosticCode::MeshIndex, message);
+        report.warn(diagnostic.collected_as(format!("indices are {restart}")).within(label));
     }
 }
 
@@ -254,6 +257,6 @@ fn warn_of_targets(mesh: &document::GltfMesh, label: &Label, report: &mut Report
     let targets = |p: &GltfPrimitive| p.targets.len();
     if mesh.primitives.windows(2).any(|w| targets(&w[0]) != targets(&w[1])) {
         let message = "the primitives have different numbers of morph targets; missing targets change nothing";
-        report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(label));
+        report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).collected().within(label));
     }
 }

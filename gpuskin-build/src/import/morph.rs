@@ -52,7 +52,8 @@ pub(super) fn rest_weights(
     if !given.is_empty() && given.len() != targets {
         let rest = if given.len() < targets { "missing weights are set to 0" } else { "extra weights are ignored" };
         let message = format!("{} weights for {targets} morph targets; {rest}", given.len());
-        report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(label()));
+        let diagnostic = Diagnostic::warning(DiagnosticCode::MorphMismatch, message);
+        report.warn(diagnostic.collected_as(rest).within(label()));
     }
     let mut weights = vec![0.0; targets];
     for (weight, given) in weights.iter_mut().zip(given) {
@@ -101,7 +102,7 @@ pub(super) fn targets(
         if !left_out.is_empty() {
             let names = list(left_out.iter().copied(), LISTED);
             let message = format!("morph targets of {names} are not supported and are ignored");
-            report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(base.label));
+            report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).collected().within(base.label));
         }
         for (name, there, deltas) in
             [("NORMAL", base.has_normals, &mut normals), ("TANGENT", base.has_tangents, &mut tangents)]
@@ -111,7 +112,7 @@ pub(super) fn targets(
                     "morph targets of {} are ignored: the primitive does not have this attribute",
                     quoted(name)
                 );
-                report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).within(base.label));
+                report.warn(Diagnostic::warning(DiagnosticCode::MorphMismatch, message).collected().within(base.label));
             }
         }
         let positions = match positions {

@@ -145,13 +145,13 @@ impl MaterialTextures {
         let emissive = source.emissive_factor.0.map(|c| c * strength);
         if emissive.iter().any(|c| *c < 0.0) {
             let message = "the emissive factor is negative and is set to zero";
-            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).within(label);
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).collected().within(label);
             report.warn(diagnostic.within(Label::file(&file.shown)));
         }
         material.emissive = emissive.map(|c| c.clamp(0.0, f32::MAX));
 
         let mut warn = |message| {
-            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).within(label);
+            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialInvalid, message).collected().within(label);
             report.warn(diagnostic.within(Label::file(&file.shown)));
         };
         let layers = SurfaceLayers::of(source, &mut warn);
@@ -159,10 +159,8 @@ impl MaterialTextures {
         read_dielectric(source, material, &mut warn);
         let mut warn = |what: &str, diagnostic: Diagnostic| {
             let message = format!("the {what} texture is ignored: {}", diagnostic.message());
-            let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialTexture, message)
-                .within(label)
-                .within(Label::file(&file.shown));
-            report.warn(diagnostic);
+            let warning = Diagnostic::warning(DiagnosticCode::MaterialTexture, message).collected_like(&diagnostic);
+            report.warn(warning.collected().within(label).within(Label::file(&file.shown)));
         };
         let mut second: Option<UvSource> = None;
         let mut read = |texture: Option<TextureUse>| -> Option<Texture> {
@@ -177,7 +175,8 @@ impl MaterialTextures {
                 }
                 let found = textures.texture(file, texture.index)?.ok_or_else(|| {
                     let message = format!("texture {} has no image", texture.index);
-                    Diagnostic::error(DiagnosticCode::MaterialTexture, message)
+                    let place = Label::from(format_args!("texture {}", texture.index));
+                    Diagnostic::error(DiagnosticCode::MaterialTexture, message).collected_as("no image").placed(place)
                 })?;
                 second = second.or(second_uv.then_some(own));
                 Ok(Texture { second_uv, ..found })
@@ -234,7 +233,8 @@ impl MaterialTextures {
                     "the {what} texture is drawn with the sampler of the {name} texture, with which it is combined: its \
                      own has other wrap modes or another filter"
                 );
-                let diagnostic = Diagnostic::warning(DiagnosticCode::MaterialSampler, message).within(label);
+                let diagnostic =
+                    Diagnostic::warning(DiagnosticCode::MaterialSampler, message).collected().within(label);
                 report.warn(diagnostic.within(Label::file(&file.shown)));
             }
         }

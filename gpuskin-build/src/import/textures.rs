@@ -131,7 +131,7 @@ impl TextureReader {
         let owned;
         let bytes = match (&source.uri, source.buffer_view) {
             (Some(uri), _) => {
-                owned = file.resource(uri).map_err(within)?;
+                owned = file.resource(uri).map_err(|e| within(unreadable(e)))?;
                 &owned[..]
             }
             (None, Some(view)) => file.view(view).map_err(within)?.0,
@@ -228,4 +228,9 @@ impl TextureReader {
         }
         Ok(())
     }
+}
+
+/// Returns the error of an image, which is shown once for all files that are missing or cannot be read.
+fn unreadable(error: Diagnostic) -> Diagnostic {
+    if error.code() == DiagnosticCode::FileUnreadable { error.collected_as("an image cannot be read") } else { error }
 }

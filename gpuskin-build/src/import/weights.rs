@@ -67,7 +67,7 @@ impl Weights {
         let (next, left_out) = (sets.len() as u32, sets.len() as u32 + 1..=MAX_SETS as u32);
         if let Some(set) = left_out.into_iter().find(|set| accessor(source, Semantic::Joints(*set)).is_some()) {
             let message = format!("the primitive has JOINTS_{set} but no JOINTS_{next}; JOINTS_{set} is ignored");
-            report.warn(Diagnostic::warning(DiagnosticCode::SkinInfluences, message).within(label));
+            report.warn(Diagnostic::warning(DiagnosticCode::SkinInfluences, message).collected().within(label));
         }
 
         let mut result = Weights::default();
@@ -124,21 +124,24 @@ impl Weights {
             }
             result.ends.push(result.list.len() as u32);
         }
-        let mut warn =
-            |message: String| report.warn(Diagnostic::warning(DiagnosticCode::SkinWeights, message).within(label));
+        let mut warn = |fact: &str, message: String| {
+            let diagnostic = Diagnostic::warning(DiagnosticCode::SkinWeights, message);
+            report.warn(diagnostic.collected_as(fact).within(label));
+        };
         if off > 0 {
-            warn(format!(
+            let message = format!(
                 "the weights of {off} of {vertices} vertices sum to {least:.3} to {most:.3}; they are divided by their sum"
-            ));
+            );
+            warn("weights do not sum to one", message);
         }
         if zero > 0 {
-            warn(format!("vertices without weights follow their first joint: {zero} of {vertices}"));
+            warn("no weights", format!("vertices without weights follow their first joint: {zero} of {vertices}"));
         }
         if not_finite > 0 {
-            warn(format!("weights that are infinite or NaN are set to zero: {not_finite}"));
+            warn("weights are not finite", format!("weights that are infinite or NaN are set to zero: {not_finite}"));
         }
         if negative > 0 {
-            warn(format!("negative weights are set to zero: {negative}"));
+            warn("negative weights", format!("negative weights are set to zero: {negative}"));
         }
         Ok(result)
     }

@@ -6,6 +6,7 @@ mod common;
 
 mod channels;
 mod choices;
+mod collected;
 mod coordinates;
 mod diagnostics;
 mod file_variants;

@@ -156,7 +156,10 @@ fn channels_for_matrices_of_the_same_file_have_one_warning() {
     let outcome = with_matrices(turning(), 0.0).import();
     warned(
         &outcome,
-        &["clip `Turn`", "node 1 `Spine`", "a channel moves a node that has a matrix", "also at another node"],
+        &[
+            "clip `Turn`: node 1 `Spine`: a channel moves a node that has a matrix",
+            "; also at another place: clip `Turn`: node 2 `Head`",
+        ],
     );
     assert_eq!(outcome.warnings().len(), 1, "{:#?}", outcome.warnings());
 }
