@@ -41,12 +41,7 @@ impl Analysis {
         let Some(outline) = outline(&manifest, entry, &mut diagnostics, &mut inputs) else {
             return Err(diagnostics);
         };
-        let titles = clips::titles(&outline.animations);
-        let manifest = match clips::need_names(&titles) {
-            true => parse(&(minimal + &clips::tables(&titles)))?,
-            false => manifest,
-        };
-        let model = import_with_or_without_clips(&manifest, &manifest.models[0], &mut diagnostics, &mut inputs);
+        let model = import_with_or_without_clips(&manifest, entry, &mut diagnostics, &mut inputs);
         let diagnostics = without_locations(diagnostics);
 
         let geometry = model.as_ref().filter(|m| !m.primitives.is_empty()).map(GeometrySummary::new);

@@ -246,8 +246,12 @@ fn inspect_names_clips_that_would_collide() {
     model.clip("Armature|Walk", &[spine]);
     let folder = folder_with("model.glb", &model.glb());
     let report = succeeds(folder.path(), &["inspect", "model.glb"]);
+    // The one that is written so in the file keeps the name.
+    let tables = ["\narmature_walk = { source = \"armature_walk\"", "\narmature_walk_2 = {}", "\narmature_walk_3 = {}"];
+    contains(draft(&report), &tables);
     std::fs::write(folder.path().join("gpuskin.toml"), draft(&report)).unwrap();
-    succeeds(folder.path(), &["bake", "--dry-run"]);
+    let output = gpuskin(folder.path(), &["bake", "--dry-run"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -150,8 +150,8 @@ impl Analysis {
             other.source == clip.name || other.name == clip.name || snake(&other.source) == clip.name
         };
         let exact = self.clips.iter().any(|other| other.source == clip.name && other.source != clip.source);
-        let unique = self.clips.iter().filter(finds).count() == 1 && snake(&clip.source).ends_with(&clip.name);
-        if exact || !unique {
+        // A name with a number is that of one clip, also if the clip shares its title with others.
+        if exact || self.clips.iter().filter(finds).count() != 1 {
             keys.push(format!("source = {}", string(&clip.source)));
         }
         match keys.is_empty() {

@@ -1,6 +1,5 @@
 use std::path::Path;
 
-use super::clips::{need_names, tables};
 use super::manifest_text::model_name;
 use super::manifest_text::{key, string};
 use super::rig::{Role, Side, role};
@@ -33,19 +32,6 @@ fn node_names_have_roles() {
     ] {
         assert_eq!(role(name), expected, "{name}");
     }
-}
-
-#[test]
-fn colliding_clips_get_different_names() {
-    let titles = ["Run", "run", "Run", "Walk"].map(str::to_owned);
-    assert!(need_names(&titles) && !need_names(&titles[2..]));
-    let text = tables(&titles);
-    let table: toml::Table = text.parse().expect("valid TOML");
-    let clips = table["model"]["clips"].as_table().expect("a table");
-    assert_eq!(clips["run"]["source"].as_str(), Some("Run"));
-    assert_eq!(clips["run_2"]["source"].as_str(), Some("run"));
-    assert_eq!(clips.len(), 3);
-    assert!(!need_names(&["Armature|Run", "Armature|Walk"].map(str::to_owned)));
 }
 
 #[test]

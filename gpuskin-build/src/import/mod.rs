@@ -17,6 +17,7 @@
 //! | descending key times | error |
 //! | several keys at one time | the curve jumps from the first of them to the last, with a warning |
 //! | key times below zero | not played, with a warning |
+//! | clips with equal names, or whose names are equal in Rust | all but one get a number, with a warning |
 //! | clips without channels, or whose channels move nothing that is drawn | baked unchanged, with a warning |
 //! | clips with one key, or of length zero | one frame |
 //! | two channels for one property of a node | the last one is used, with a warning |
@@ -80,6 +81,7 @@ mod node_names;
 mod outline;
 mod pixels;
 mod references;
+mod repeated_files;
 mod report;
 mod retarget;
 mod select;
@@ -145,6 +147,7 @@ pub(crate) fn import_with_inputs(
     inputs: &mut Inputs,
 ) -> Option<Model> {
     let mut report = Report::new(manifest, entry, diagnostics);
+    let animations = repeated_files::without(entry, &mut report);
     let shared = ImportContext::new(manifest, inputs);
     let mut open = |path: &At<String>| {
         let file = File::open(&manifest.folder.join(&path.value), &path.value, &shared);
@@ -153,7 +156,7 @@ pub(crate) fn import_with_inputs(
         file.map_err(refused).ok()
     };
     let model = open(&entry.path);
-    let others: Vec<_> = entry.animations.iter().map(|animation| (open(&animation.path), animation)).collect();
+    let others: Vec<_> = animations.into_iter().map(|animation| (open(&animation.path), animation)).collect();
     let model = read(model.as_ref()?, &others, entry, pixels, &mut report);
     model.filter(|_| !report.failed())
 }
@@ -196,7 +199,8 @@ fn read<'f>(
         };
         sources.push(ClipFile { file, path, nodes });
     }
-    let choices = select::choose(&sources, entry, report);
+    let complete = sources.len() == 1 + others.len();
+    let choices = select::choose(&sources, entry, complete, report);
     let mut clips = clips::read(&choices, &sources, &hierarchy, entry, report);
     hierarchy.take_apart(file, &clips, report);
     let events = events::read(&choices, &sources, entry, &mut clips, report);

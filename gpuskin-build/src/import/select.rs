@@ -1,13 +1,12 @@
 //! Selection of the clips to bake, and their names.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::File;
 use super::hierarchy::Hierarchy;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
-use crate::identifier_case::snake;
+use crate::identifier_case::{constant, snake};
 use crate::manifest::{At, BoneEntry, ClipEntry, ModelEntry, matched};
 use crate::suggest::{instead, list, quoted};
 
@@ -48,6 +47,8 @@ pub(super) struct SelectedClip {
     pub title: String,
 }
 
+/// Maximum number of clips that a message names.
+const LISTED: usize = 5;
 /// Maximum number of clips in all files of a model, including clips that are not baked.
 const MAX_OFFERS: usize = 1 << 14;
 
@@ -58,7 +59,10 @@ struct AvailableClip {
     title: String,
     /// Length of the prefix of the title that all clips of the file share.
     prefix: usize,
+    /// Title as a Rust identifier, which several clips may have.
     identifier: String,
+    /// Name in Rust, which only this clip has: the identifier, with a number if another clip has it.
+    name: String,
 }
 
 impl AvailableClip {
@@ -66,6 +70,11 @@ impl AvailableClip {
     fn matches(&self, pattern: &str) -> bool {
         let names = [&self.title, &self.title[self.prefix..], &self.identifier];
         names.into_iter().any(|name| matched(pattern, name).is_some())
+    }
+
+    /// Whether the name has a number because another clip has the identifier.
+    fn is_renamed(&self) -> bool {
+        self.name != self.identifier
     }
 
     fn chosen(&self, name: &str) -> SelectedClip {
@@ -76,10 +85,14 @@ impl AvailableClip {
 
 /// Selects the clips that the manifest lists, in its order, or all clips under their own names.
 ///
-/// Returns nothing for a model without clips. If a file could not be read, missing clips are not
-/// reported.
-pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &mut Report<'_>) -> Vec<SelectedClip> {
-    let complete = sources.len() == 1 + entry.animations.len();
+/// Returns nothing for a model without clips. `complete`: whether all files could be read; if not, missing
+/// clips are not reported.
+pub(super) fn choose(
+    sources: &[ClipFile<'_, '_>],
+    entry: &ModelEntry,
+    complete: bool,
+    report: &mut Report<'_>,
+) -> Vec<SelectedClip> {
     let count: usize = sources.iter().map(|source| source.file.document.animations.len()).sum();
     if count > MAX_OFFERS {
         let message = format!("the files of the model have {count} clips; at most {MAX_OFFERS} are supported");
@@ -106,12 +119,14 @@ pub(super) fn choose(sources: &[ClipFile<'_, '_>], entry: &ModelEntry, report: &
                 let message = "`exclude_clips` has no effect, because the manifest lists the clips to bake";
                 report.warn(Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message));
             }
-            clips.iter().filter_map(|clip| find(clip, &offers, sources, complete, report)).collect()
+            number_same_names(&mut offers);
+            let find = |clip| find(clip, clips, &offers, (sources, complete), report);
+            clips.iter().filter_map(find).collect()
         }
         _ => {
             let offers = without_excluded(offers, entry, complete, report);
-            refuse_same_names(&offers, sources, report);
-            offers.iter().map(|offer| offer.chosen(&offer.identifier)).collect()
+            warn_of_renamed(&offers, sources, report);
+            offers.iter().map(|offer| offer.chosen(&offer.name)).collect()
         }
     }
 }
@@ -129,7 +144,7 @@ fn offers(source: usize, file: &File<'_>) -> Vec<AvailableClip> {
     let cut = prefix.map_or(0, |prefix| prefix.len());
     let offer = |(animation, title): (usize, String)| {
         let identifier = snake(&title[cut..]);
-        AvailableClip { source, animation, title, prefix: cut, identifier }
+        AvailableClip { source, animation, title, prefix: cut, identifier, name: String::new() }
     };
     titles.into_iter().enumerate().map(offer).collect()
 }
@@ -188,11 +203,47 @@ fn name_by_file(offers: &mut [AvailableClip], sources: &[ClipFile<'_, '_>]) {
     }
 }
 
+/// Gives every clip a name that no other clip has. Of clips with the same identifier, one keeps it: the first whose
+/// title is the identifier, else the first. The others get a number, from 2 on, in their order.
+fn number_same_names(offers: &mut [AvailableClip]) {
+    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    for (i, offer) in offers.iter().enumerate() {
+        let keeps = first.entry(key(&offer.identifier)).or_insert(i);
+        let exact = |i: usize| offers[i].title[offers[i].prefix..] == offers[i].identifier;
+        if exact(i) && !exact(*keeps) {
+            *keeps = i;
+        }
+    }
+    // A number must not make the title of another clip, by which a table finds that clip, which may be named after its file.
+    let titles = offers.iter().map(|offer| key(&snake(&offer.title[offer.prefix..])));
+    let mut taken: BTreeSet<String> = titles.chain(first.keys().cloned()).collect();
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for (i, offer) in offers.iter_mut().enumerate() {
+        let identifier = key(&offer.identifier);
+        offer.name.clone_from(&offer.identifier);
+        if first[&identifier] == i {
+            continue;
+        }
+        let number = numbers.entry(identifier).or_insert(1);
+        while !taken.insert(key(&offer.name)) {
+            *number += 1;
+            offer.name = format!("{}_{number}", offer.identifier);
+        }
+    }
+}
+
+/// Returns what two clips must not have in common: the part of their constants that is their name.
+fn key(identifier: &str) -> String {
+    constant(identifier).trim_start_matches('_').to_owned()
+}
+
+/// Finds the clip of a table of the manifest, `listed` being all of them. `complete`: whether all files could be
+/// read.
 fn find(
     clip: &ClipEntry,
+    listed: &[ClipEntry],
     offers: &[AvailableClip],
-    sources: &[ClipFile<'_, '_>],
-    complete: bool,
+    (sources, complete): (&[ClipFile<'_, '_>], bool),
     report: &mut Report<'_>,
 ) -> Option<SelectedClip> {
     let wanted = clip.source.as_ref().unwrap_or(&clip.name);
@@ -203,18 +254,22 @@ fn find(
         let named = |o: &&AvailableClip| sources[o.source].path.value == file && o.title == title;
         found = offers.iter().filter(named).collect();
     }
+    // A clip with a number is found by its name in Rust.
+    if found.is_empty() {
+        found = offers.iter().filter(|o| o.is_renamed() && o.name == wanted.value).collect();
+    }
     // A table without `source` is named like the Rust identifier: `run` matches
     // `HumanArmature|Run`.
     if found.is_empty() && clip.source.is_none() {
         let identifier = snake(&wanted.value);
         found = offers.iter().filter(|o| o.identifier == identifier || snake(&o.title) == identifier).collect();
     }
-    let Some(first) = found.first() else {
+    if found.is_empty() {
         if !complete {
             return None;
         }
         let message = format!("clip {} not found", quoted(&wanted.value));
-        let names = offers.iter().map(|o| if clip.source.is_some() { &*o.title } else { &*o.identifier });
+        let names = offers.iter().map(|o| if clip.source.is_some() { &*o.title } else { &*o.name });
         report.error_at(
             &wanted.span,
             Diagnostic::error(DiagnosticCode::ClipNotFound, message)
@@ -222,7 +277,17 @@ fn find(
                 .help(instead(&wanted.value, names)),
         );
         return None;
+    }
+    // The clip that keeps the name comes first.
+    found.sort_by_key(|offer| offer.is_renamed());
+    let first = found[0];
+    let is_listed = |offer: &&AvailableClip| {
+        listed.iter().any(|clip| clip.source.as_ref().unwrap_or(&clip.name).value == offer.name)
     };
+    // If the manifest lists the other clips by the numbers in their names, the name is that of the first.
+    if found[1..].iter().all(is_listed) {
+        return Some(first.chosen(&clip.name.value));
+    }
     if let Some(other) = found.iter().find(|o| o.source != first.source || o.title != first.title) {
         let forms = found.iter().map(|o| qualified(o, sources)).collect::<Vec<_>>();
         let message = format!(
@@ -235,63 +300,83 @@ fn find(
         report.error_at(&wanted.span, Diagnostic::error(DiagnosticCode::ClipAmbiguous, message).help(help));
         return None;
     }
-    if found.len() > 1 {
-        let message = format!("{} clips are named {}; the first one is used", found.len(), quoted(&wanted.value));
-        report.warn(
-            Diagnostic::warning(DiagnosticCode::ClipAmbiguous, message)
-                .within(Label::file(&sources[first.source].file.shown)),
-        );
-    }
+    let message = format!("{} clips are named {}; the first one is used", found.len(), quoted(&wanted.value));
+    let others = list(found[1..].iter().map(|offer| &*offer.name), LISTED);
+    let help = format!("if another one is meant, write its name with a number as `source`: {others}");
+    report.warn(
+        Diagnostic::warning(DiagnosticCode::ClipAmbiguous, message)
+            .help(help)
+            .within(Label::file(&sources[first.source].file.shown)),
+    );
     Some(first.chosen(&clip.name.value))
 }
 
-/// Leaves out the clips that the manifest excludes. `complete`: whether all files could be read.
+/// Leaves out the clips that the manifest excludes, and names the others. `complete`: whether all files could be read.
+///
+/// A pattern is first compared with the names of all clips, so that a clip keeps its name if the others that have it are
+/// excluded, and then with the names that have a number.
 fn without_excluded(
     mut offers: Vec<AvailableClip>,
     entry: &ModelEntry,
     complete: bool,
     report: &mut Report<'_>,
 ) -> Vec<AvailableClip> {
-    for pattern in entry.exclude_clips.iter().filter(|_| complete) {
-        if !offers.iter().any(|offer| offer.matches(&pattern.value)) {
+    let excluded = &entry.exclude_clips;
+    let unmatched: Vec<&At<String>> =
+        excluded.iter().filter(|pattern| !offers.iter().any(|offer| offer.matches(&pattern.value))).collect();
+    let titles: Vec<String> = if unmatched.is_empty() {
+        Vec::new()
+    } else {
+        offers.iter().map(|offer| offer.title[offer.prefix..].to_owned()).collect()
+    };
+    offers.retain(|offer| !excluded.iter().any(|pattern| offer.matches(&pattern.value)));
+    number_same_names(&mut offers);
+    let is_name = |pattern: &str, offer: &AvailableClip| offer.is_renamed() && matched(pattern, &offer.name).is_some();
+    for pattern in unmatched.into_iter().filter(|_| complete) {
+        if !offers.iter().any(|offer| is_name(&pattern.value, offer)) {
             let message = format!("`exclude_clips`: no clip is named {}", quoted(&pattern.value));
-            let names = offers.iter().map(|offer| &offer.title[offer.prefix..]);
             let diagnostic = Diagnostic::warning(DiagnosticCode::ManifestNoEffect, message);
-            report.warn(diagnostic.help(instead(&pattern.value, names)));
+            report.warn(diagnostic.help(instead(&pattern.value, titles.iter().map(String::as_str))));
         }
     }
-    offers.retain(|offer| !entry.exclude_clips.iter().any(|pattern| offer.matches(&pattern.value)));
+    offers.retain(|offer| !excluded.iter().any(|pattern| is_name(&pattern.value, offer)));
     offers
 }
 
-/// Reports clips that would have the same name in Rust.
-fn refuse_same_names(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], report: &mut Report<'_>) {
-    let mut seen: BTreeMap<&str, &AvailableClip> = BTreeMap::new();
+/// Warns about clips that have a number in their name because another clip has the name.
+fn warn_of_renamed(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], report: &mut Report<'_>) {
+    let mut same: BTreeMap<String, Vec<&AvailableClip>> = BTreeMap::new();
     for offer in offers {
-        let Some(first) = seen.insert(&offer.identifier, offer) else { continue };
-        let message = format!(
-            "clips {} and {} would both become `{}` in Rust",
-            place(first, sources),
-            place(offer, sources),
-            offer.identifier
-        );
-        let span: &Range<usize> = &sources[offer.source].path.span;
-        let help = if first.title == offer.title && first.source == offer.source {
-            format!(
-                "rename one of them in its file; or list all clips to bake, as `gpuskin inspect` prints them: \
-                 [model.clips.{}] uses the first one",
-                offer.identifier
-            )
+        same.entry(key(&offer.identifier)).or_default().push(offer);
+    }
+    for clips in same.values() {
+        let Some(renamed) = clips.iter().find(|clip| clip.is_renamed()) else { continue };
+        let one_file = clips.iter().all(|clip| clip.source == renamed.source);
+        let one_title = one_file && clips.iter().all(|clip| clip.title == renamed.title);
+        let place = |clip: &AvailableClip| if one_file { quoted(&clip.title) } else { place(clip, sources) };
+        let renamings = || clips.iter().filter(|clip| clip.is_renamed());
+        let message = if one_title {
+            let names = list(renamings().map(|clip| &*clip.name), LISTED);
+            let (count, title, name) = (clips.len(), place(renamed), &renamed.identifier);
+            format!("{count} clips are named {title}: the first is baked as `{name}`, the others as {names}")
         } else {
-            let source = if first.title == offer.title { qualified(offer, sources) } else { offer.title.clone() };
-            format!(
-                "leave them out: `exclude_clips = [{:?}]`; or list all clips to bake, one table per \
-                 clip:\n[model.clips.{}_2]\nsource = {source:?}",
-                &offer.title[offer.prefix..],
-                offer.identifier
-            )
+            let mut parts: Vec<String> = Vec::new();
+            parts.extend(clips.iter().find(|clip| !clip.is_renamed()).map(|clip| format!("{} keeps it", place(clip))));
+            parts.extend(renamings().take(LISTED).map(|clip| format!("{} becomes `{}`", place(clip), clip.name)));
+            if let Some(more @ 1..) = renamings().count().checked_sub(LISTED) {
+                parts.push(format!("and {more} more"));
+            }
+            format!("{} clips have the name `{}` in Rust: {}", clips.len(), renamed.identifier, parts.join(", "))
         };
-        report.error_at(span, Diagnostic::error(DiagnosticCode::NameCollision, message).help(help));
+        let help = format!(
+            "rename clips in the file; or leave a clip out: `exclude_clips = [{0:?}]`; or list all clips to bake, as \
+             `gpuskin inspect` prints them, with names of your own:\n[model.clips.other_name]\nsource = {0:?}",
+            renamed.name
+        );
+        let diagnostic = Diagnostic::warning(DiagnosticCode::NameCollision, message).help(help);
+        let diagnostic =
+            if one_file { diagnostic.within(Label::file(&sources[renamed.source].file.shown)) } else { diagnostic };
+        report.warn(diagnostic);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::common::build::{Gltf, figure};
 use crate::common::{Outcome, animation, at, clip, entry, import_entry, refused, warned};
 use glam::{DMat4, DVec3};
 use gpuskin_build::internals::import::Pixels;
-use gpuskin_build::internals::manifest::Rename;
+use gpuskin_build::internals::manifest::{ClipEntry, EventEntry, ModelEntry, Rename};
 use gpuskin_build::internals::manifest::{ForwardAxis, UpAxis};
 use gpuskin_build::internals::model::{Local, Model, Primitive};
 use miette::Diagnostic as _;
@@ -151,25 +151,79 @@ fn listed_clips_are_imported_and_unknown_ones_rejected() {
 }
 
 #[test]
-fn clips_with_the_same_name_are_rejected() {
-    let mut g = figure();
-    g.clip("Armature|walk", &[1]);
-    refused(&g.import(), &["`Armature|Walk`", "`Armature|walk`", "would both become `walk`"]);
-    let outcome = g.import_with(|e| e.clips = Some(vec![clip("walk", Some("Armature|walk"))]));
-    assert_eq!(outcome.model().clips[0].index, 2);
-    refused(&g.import_with(|e| e.clips = Some(vec![clip("walk", None)])), &["matches two clips"]);
-    g.clip("Armature|Walk", &[1]);
-    let outcome = g.import_with(|e| e.clips = Some(vec![clip("walk", Some("Armature|Walk"))]));
-    warned(&outcome, &["2 clips", "the first one is used"]);
-    assert_eq!(outcome.model().clips[0].index, 0);
-    let mut g = figure();
-    g.clip("Armature|Walk", &[1]);
-    let outcome = g.import();
-    let last = outcome.diagnostics.iter().last().expect("an error").help_text();
-    assert!(
-        last.contains("list all clips to bake, as `gpuskin inspect` prints them: [model.clips.walk] uses"),
-        "{last}"
+fn clips_with_the_same_name_get_numbers() {
+    let import = |titles: &[&str], change: &dyn Fn(&mut ModelEntry)| {
+        let mut g = figure();
+        titles.iter().for_each(|title| {
+            g.clip(title, &[1]);
+        });
+        g.import_with(change)
+    };
+    let baked = |titles: &[&str]| import(titles, &|_| {});
+    // In another case: the clip whose title is the name keeps it.
+    let outcome = baked(&["Armature|walk"]);
+    assert_eq!(names(outcome.model()), ["walk_2", "run_fast", "walk"]);
+    warned(
+        &outcome,
+        &[
+            "model.glb: 2 clips have the name `walk` in Rust: `Armature|walk` keeps it, `Armature|Walk` becomes `walk_2`",
+        ],
     );
+    let outcome = baked(&["Armature|Walk"]);
+    assert_eq!(names(outcome.model()), ["walk", "run_fast", "walk_2"]);
+    let message = "2 clips are named `Armature|Walk`: the first is baked as `walk`, the others as `walk_2`";
+    assert_eq!(outcome.warnings(), [format!("model `model`: model.glb: {message}")]);
+    let help = outcome.diagnostics.iter().next().expect("a warning").help_text();
+    assert!(help.contains("`exclude_clips = [\"walk_2\"]`") && help.contains("source = \"walk_2\""), "{help}");
+    // Numbers that other clips have are skipped.
+    let outcome = baked(&["Armature|Walk", "Armature|Walk_2", "Armature|Walk", "Armature|Walk3"]);
+    assert_eq!(names(outcome.model()), ["walk", "run_fast", "walk_3", "walk_2", "walk_4", "walk3"]);
+    // Names without letters.
+    assert_eq!(names(baked(&["Armature|-", "Armature|+"]).model()), ["walk", "run_fast", "unnamed", "unnamed_2"]);
+    let many = vec!["Armature|Walk"; 9];
+    warned(&baked(&many), &["10 clips are named `Armature|Walk`", "`walk_5`, `walk_6` and 4 more"]);
+    let mixed = [&["Armature|walk"][..], &many].concat();
+    warned(&baked(&mixed), &["11 clips have the name `walk`", "`Armature|Walk` becomes `walk_6`, and 5 more"]);
+
+    // Excluded clips leave their name to others; numbers can be excluded, too.
+    let exclude = |pattern: &str| import(&["Armature|walk"], &|e| e.exclude_clips = vec![at(pattern.to_owned())]);
+    let outcome = exclude("Armature|walk");
+    assert_eq!((names(outcome.model()), outcome.warnings().len()), (vec!["walk", "run_fast"], 0));
+    let outcome = exclude("walk_2");
+    assert_eq!((names(outcome.model()), outcome.warnings().len()), (vec!["run_fast", "walk"], 0));
+    assert_eq!(outcome.model().clips[1].index, 2);
+    warned(&exclude("walk_3"), &["`exclude_clips`: no clip is named `walk_3`"]);
+}
+
+#[test]
+fn tables_find_clips_with_the_same_name() {
+    let listed = |title: &str, tables: Vec<ClipEntry>| {
+        let mut g = figure();
+        g.clip(title, &[1]);
+        g.import_with(|e| e.clips = Some(tables))
+    };
+    let index = |outcome: &Outcome| outcome.model().clips.iter().map(|clip| clip.index).collect::<Vec<_>>();
+    let other = "Armature|walk";
+    assert_eq!(index(&listed(other, vec![clip("walk", Some(other))])), [2]);
+    refused(&listed(other, vec![clip("walk", None)]), &["matches two clips"]);
+    // The numbers say which is which if all are listed.
+    let outcome = listed(other, vec![clip("walk", None), clip("walk_2", None)]);
+    assert_eq!((index(&outcome), outcome.warnings().len()), (vec![2, 0], 0));
+
+    let same = "Armature|Walk";
+    let outcome = listed(same, vec![clip("walk", Some(same))]);
+    warned(&outcome, &["2 clips", "the first one is used"]);
+    let help = outcome.diagnostics.iter().next().expect("a warning").help_text();
+    assert_eq!(help, "if another one is meant, write its name with a number as `source`: `walk_2`");
+    assert_eq!(index(&outcome), [0]);
+    let outcome = listed(same, vec![clip("stride", Some("walk_2")), clip("walk", None)]);
+    assert_eq!((index(&outcome), outcome.warnings().len()), (vec![2, 0], 0));
+    // Settings are those of the table.
+    let mut second = clip("walk_2", None);
+    second.events = vec![EventEntry { name: at("step".into()), times: vec![at(0.5)] }];
+    let outcome = listed(same, vec![clip("walk", None), second]);
+    assert_eq!(outcome.model().clips.iter().map(|clip| clip.events.len()).collect::<Vec<_>>(), [0, 1]);
+    refused(&listed(same, vec![clip("walk_3", None)]), &["clip `walk_3` not found"]);
 }
 
 fn with_other(other: &Gltf, clips: Option<Vec<gpuskin_build::internals::manifest::ClipEntry>>) -> Outcome {
@@ -210,7 +264,9 @@ fn clips_from_other_files_match_nodes_by_name() {
     warned(&outcome, &["1 of 2 nodes", "`Tail`"]);
 
     g.json["animations"][0]["name"] = json!("Armature|Walk");
-    refused(&with_other(&g, None), &["`Armature|Walk` of model.glb", "`Armature|Walk` of other.glb", "`walk`"]);
+    let outcome = with_other(&g, None);
+    assert_eq!(names(outcome.model()), ["walk", "run_fast", "walk_2"]);
+    warned(&outcome, &["`Armature|Walk` of model.glb keeps it", "`Armature|Walk` of other.glb becomes `walk_2`"]);
     let source = Some("other.glb#Armature|Walk");
     let outcome = with_other(&g, Some(vec![clip("walk", source)]));
     assert!(outcome.model().clips[0].file.is_some());
@@ -618,7 +674,7 @@ fn excluded_clips_are_not_baked() {
 }
 
 #[test]
-fn clips_of_one_name_in_several_files_are_refused_with_the_key_that_leaves_them_out() {
+fn clips_of_one_name_in_several_files_can_be_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut other = figure();
     other.json["animations"].as_array_mut().expect("a list").remove(0);
@@ -627,9 +683,12 @@ fn clips_of_one_name_in_several_files_are_refused_with_the_key_that_leaves_them_
     let mut entry = entry("model.glb");
     entry.animations = vec![animation("other.glb")];
     let outcome = import_entry(folder.path(), &entry, Pixels::Decode);
-    refused(&outcome, &["`Armature|RunFast` of model.glb", "would both become `run_fast`"]);
-    let help = outcome.diagnostics.iter().find(|d| d.is_error()).expect("an error").help_text();
-    assert!(help.contains("exclude_clips = [\"RunFast\"]"), "{help}");
+    assert_eq!(names(outcome.model()), ["walk", "run_fast", "run_fast_2"]);
+    let help = outcome.diagnostics.iter().next().expect("a warning").help_text();
+    assert!(help.contains("exclude_clips = [\"run_fast_2\"]"), "{help}");
+    entry.exclude_clips = vec![at("run_fast_2".into())];
+    let outcome = import_entry(folder.path(), &entry, Pixels::Decode);
+    assert_eq!(names(outcome.model()), ["walk", "run_fast"]);
     entry.exclude_clips = vec![at("RunFast".into())];
     assert_eq!(names(import_entry(folder.path(), &entry, Pixels::Decode).model()), ["walk"]);
 }

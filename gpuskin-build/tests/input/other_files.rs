@@ -6,7 +6,7 @@ use crate::common::samples::{face, talk};
 use crate::common::{Outcome, animation, clip, entry, import_entry, refused, warned};
 use glam::DVec3;
 use gpuskin_build::internals::import::Pixels;
-use gpuskin_build::internals::manifest::ClipEntry;
+use gpuskin_build::internals::manifest::{AnimationEntry, ClipEntry};
 use gpuskin_build::internals::model::Local;
 use serde_json::{Value, json};
 
@@ -224,7 +224,63 @@ fn clips_without_names_of_their_own_have_those_of_their_files() {
 
     // The model's own clips have their own names.
     assert_eq!(names(&import(&with_clips(&["Take 001"]), &with_clips(&["Nod"]))), ["take_001", "nod"]);
-    refused(&import(&turning(), &turning()), &["`Turn` of model.glb", "`Turn` of other.glb"]);
     let twice = [("a/walk.glb", with_clips(&["Take 001"])), ("b/walk.glb", with_clips(&["Take 001"]))];
-    refused(&import_files(&still(), &twice, None), &["a/walk.glb", "b/walk.glb", "`walk` in Rust"]);
+    let outcome = import_files(&still(), &twice, None);
+    let names: Vec<&str> = outcome.model().clips.iter().map(|clip| &*clip.name).collect();
+    assert_eq!(names, ["walk", "walk_2"]);
+    warned(&outcome, &["`Take 001` of a/walk.glb keeps it", "`Take 001` of b/walk.glb becomes `walk_2`"]);
+}
+
+#[test]
+fn clips_of_one_name_in_several_files_get_numbers() {
+    let outcome = import(&turning(), &turning());
+    let clips: Vec<_> = outcome.model().clips.iter().map(|clip| (&*clip.name, clip.file.as_deref())).collect();
+    assert_eq!(clips, [("turn", None), ("turn_2", Some("other.glb"))]);
+    let message =
+        "2 clips have the name `turn` in Rust: `Turn` of model.glb keeps it, `Turn` of other.glb becomes `turn_2`";
+    assert_eq!(outcome.warnings(), [format!("model `model`: {message}")]);
+    // A table finds the clip by its number. The name alone could be either of them.
+    let listed = |tables| import_files(&turning(), &[("other.glb", turning())], Some(tables));
+    let outcome = listed(vec![clip("turn_2", None)]);
+    assert_eq!(outcome.model().clips[0].file.as_deref(), Some("other.glb"));
+    refused(
+        &listed(vec![clip("turn", None)]),
+        &["`turn` matches two clips: `Turn` of model.glb and `Turn` of other.glb"],
+    );
+    let outcome = listed(vec![clip("turn_2", None), clip("turn", None)]);
+    assert_eq!(outcome.model().clips[1].file, None);
+    assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
+}
+
+/// Imports a model with entries of `animations`, of which `other.glb` and `model.glb` exist.
+fn import_entries(animations: Vec<AnimationEntry>, clips: Option<Vec<ClipEntry>>) -> Outcome {
+    let folder = folder();
+    std::fs::write(folder.path().join("model.glb"), turning().glb()).expect("a file to write");
+    std::fs::write(folder.path().join("other.glb"), with_clips(&["Nod", "Wave"]).glb()).expect("a file to write");
+    let mut entry = entry("model.glb");
+    (entry.animations, entry.clips) = (animations, clips);
+    import_entry(folder.path(), &entry, Pixels::Decode)
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_read_once() {
+    let told = |outcome: &Outcome, message: &str, help: &str| {
+        let clips = outcome.model().clips.iter().map(|clip| &*clip.name).collect::<Vec<_>>().join(" ");
+        let warnings: Vec<_> = outcome.diagnostics.iter().collect();
+        assert_eq!(warnings.len(), 1, "{warnings:#?}");
+        assert_eq!(warnings[0].message(), format!("model `model`: `animations` names {message}"));
+        assert!(warnings[0].help_text().contains(help), "{}", warnings[0].help_text());
+        clips
+    };
+    let outcome = import_entries(vec![animation("./model.glb")], None);
+    let of_path = "./model.glb, which is the model's own file: its clips are read once";
+    assert_eq!(told(&outcome, of_path, "remove the file from `animations`"), "turn");
+    let outcome = import_entries(vec![animation("other.glb"), animation("a/../other.glb")], None);
+    let twice = "a/../other.glb twice: its clips are read once";
+    assert_eq!(told(&outcome, twice, "remove one of the two"), "turn nod wave");
+    // Clips that are missing are still reported.
+    refused(&import_entries(vec![animation("model.glb")], Some(vec![clip("jump", None)])), &["clip `jump` not found"]);
+    let retargeted = AnimationEntry { retarget: Some(vec![]), ..animation("other.glb") };
+    let outcome = import_entries(vec![animation("other.glb"), retargeted], None);
+    refused(&outcome, &["`animations` names other.glb twice, with different `retarget` or `bones`"]);
 }
