@@ -18,6 +18,10 @@ const MAX_SOURCE_RATE: f64 = 240.0;
 /// Maximum distance between a key and its frame, in frames. Times in `f32` seconds are precise to
 /// 1e-4 frames at one minute.
 const KEY_TOLERANCE: f64 = 5e-3;
+/// Tolerance of a frame rate's difference to its nominal rate, relative to the rate. Sums of frame lengths in `f32` are
+/// that far off after a minute.
+#[cfg(any(feature = "cli", test))]
+const NOMINAL_TOLERANCE: f64 = 3e-5;
 /// Tolerance in frames: smaller differences are rounding errors.
 const ROUNDING: f64 = 1e-4;
 
@@ -135,6 +139,16 @@ pub fn rate(clip: &Clip, fps: Fps, morphs: bool) -> f64 {
         Fps::Share(share) => source() * share,
         Fps::Source | Fps::Enough | Fps::Auto => source(),
     }
+}
+
+/// Returns a frame rate without the rounding errors of key times, for display: the closest whole number, or the closest
+/// whole number divided by 1.001 as in video, if it is close enough.
+///
+/// Frames are laid out at the exact rate, so that the last one is at the last key.
+#[cfg(any(feature = "cli", test))]
+pub fn nominal_rate(rate: f64) -> f64 {
+    let close = |nominal: &f64| (rate - nominal).abs() <= NOMINAL_TOLERANCE * rate;
+    [rate.round(), (rate * 1.001).round() / 1.001].into_iter().find(close).unwrap_or(rate)
 }
 
 /// Returns rates for the search for one whose motion error is within the tolerance, lowest first:
@@ -307,6 +321,23 @@ mod tests {
         assert!((keys(60.0, 7200, |t| t) - 60.0).abs() < 1e-3);
         // Half a minute with four decimals.
         assert!((keys(37.5, 1309, |t| (t * 1e4).round() / 1e4) - 37.5).abs() < 1e-3);
+    }
+
+    #[test]
+    fn nominal_rates_are_those_of_clips_and_video() {
+        for (rate, nominal) in
+            [(59.999, 60.0), (30.000_000_7, 30.0), (23.976_1, 24.0 / 1.001), (59.940_2, 60.0 / 1.001), (0.0, 0.0)]
+        {
+            assert_eq!(nominal_rate(rate), nominal);
+        }
+        for rate in [59.99, 37.5, 30.06, 29.98, 2.5] {
+            assert_eq!(nominal_rate(rate), rate);
+        }
+        // The frame lengths of a minute, summed in `f32`.
+        let end = f64::from((0..3600).fold(0.0_f32, |time, _| time + 1.0 / 60.0));
+        let grid = FrameGrid::new(end, 60.0, false);
+        assert_ne!(grid.rate(), 60.0);
+        assert_eq!(nominal_rate(3600.0 / end), 60.0);
     }
 
     #[test]

@@ -1,11 +1,6 @@
 //! Clips: identifiers, lengths, and loops.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
-
-use super::manifest_text::{key, string};
-use crate::frames::rate;
-use crate::identifier_case::snake;
+use crate::frames::{nominal_rate, rate};
 use crate::loop_guess::{LoopKind, LoopSeam};
 use crate::manifest::Fps;
 use crate::model::{Clip, Model};
@@ -45,7 +40,7 @@ pub(super) fn summaries(model: &Model) -> Vec<ClipSummary> {
             name: clip.name.clone(),
             source: clip.source.clone(),
             seconds: clip.end,
-            rate: rate(clip, Fps::Source, morphs),
+            rate: nominal_rate(rate(clip, Fps::Source, morphs)),
             seam: seam.gap,
             kind: seam.guess(clip),
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::frames::nominal_rate;
 pub(super) use crate::units::bytes;
 use crate::units::{digits, length, texel_format};
 use gpuskin_rt::internals::{AnimationTexture, ClipInfo, Encoding, ErrorInfo, MeshInfo, Metadata};
@@ -154,7 +155,7 @@ pub(super) fn clip_table(meta: &Metadata, ends: impl Fn(usize, &ClipInfo) -> Str
         table.row([
             name,
             clip.stored.to_string(),
-            short(clip.frame_rate),
+            short(nominal_rate(clip.frame_rate)),
             short(clip.duration),
             ends(index, clip),
             length(clip.encoding_error.max),

@@ -41,7 +41,8 @@ fn metadata() -> Metadata {
             stepped: false,
             looped: true,
             duration: 0.3,
-            frame_rate: 30.0,
+            // 30 but for the rounding errors of key times.
+            frame_rate: 29.9992,
             bounds: box_,
             events: vec![].into(),
             root_motion: None,

@@ -46,6 +46,12 @@ function short(number) {
   return fixed(number, 3).replace(/\.?0+$/, "");
 }
 
+// Frame rate without the rounding errors of key times, as `bake` prints it.
+function frameRate(fps) {
+  const nominal = [Math.round(fps), Math.round(fps * 1.001) / 1.001].find((rate) => Math.abs(fps - rate) <= 3e-5 * fps);
+  return short(nominal ?? fps);
+}
+
 function degrees(number) {
   return digits(measured(number)) + " deg";
 }

@@ -299,7 +299,7 @@ function clipSection(model) {
   const rows = table([
     { title: "clip", key: (clip) => clip.name, cell: (clip) => name(clip.name, 48) },
     { title: "frames", number: true, key: (clip) => clip.frames, cell: (clip) => String(clip.frames) },
-    { title: "fps", number: true, key: (clip) => clip.fps, cell: (clip) => short(clip.fps) },
+    { title: "fps", number: true, key: (clip) => clip.fps, cell: (clip) => frameRate(clip.fps) },
     { title: "seconds", number: true, key: (clip) => clip.seconds, cell: (clip) => short(clip.seconds) },
     { title: "ends", key: ends, cell: ends },
     error("encoding", "max", "encoding"), error("encoding", "p9996", "p99.96"), error("motion", "max", "motion"), error("motion", "p9996", "p99.96"),
@@ -341,7 +341,7 @@ function fillClip(card, model, clip) {
   const title = element("h4", {}, name(clip.name, 120));
   if (exceeds(model, clip)) title.append(element("span", { class: "warn small" }, " above tolerance"));
   const points = clip.curve.frames_per_point > 1 ? ` \u00b7 one point per ${clip.curve.frames_per_point} frames` : "";
-  const facts = element("div", { class: "facts" }, [counted(clip.frames, "frame", "frames"), short(clip.fps) + " fps", short(clip.seconds) + " s", ends(clip), ...tags].join(" \u00b7 ") + points, ...events);
+  const facts = element("div", { class: "facts" }, [counted(clip.frames, "frame", "frames"), frameRate(clip.fps) + " fps", short(clip.seconds) + " s", ends(clip), ...tags].join(" \u00b7 ") + points, ...events);
   resting();
   card.replaceChildren(title, facts, curvePlot(model, clip, tell), hover);
 }
