@@ -56,9 +56,12 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         shown: args.words("show", &SHOWN)?.unwrap_or_default().into_iter().map(str::to_owned).collect(),
         mask: args.text("mask")?.map(str::to_owned),
     };
+    let (path, model) = (args.operand(), args.text("model")?);
+    if model.is_some() && !is_manifest(&path) {
+        return Err(Failure::Usage("`--model` names a model of a manifest: remove it for a glTF file".to_owned()));
+    }
     need_gpu("view")?;
-    let path = args.operand();
-    let (manifest, model) = manifest(&path, args.text("model")?)?;
+    let (manifest, model) = manifest(&path, model)?;
     match out {
         Some(out) => write(&manifest, &model, view, size, &out),
         None => open(&manifest, &model, view, size),
@@ -77,15 +80,17 @@ struct ViewArgs {
     mask: Option<String>,
 }
 
+/// Whether a path is that of a manifest, not of a glTF file.
+fn is_manifest(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
 /// Returns the manifest and the name of the model in it.
 fn manifest(path: &Path, model: Option<&str>) -> Result<(Manifest, String), Failure> {
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+    if is_manifest(path) {
         let manifest = load(path)?;
         let first = manifest.models.first().map(|entry| entry.name.value.clone()).unwrap_or_default();
         return Ok((manifest, model.map_or(first, str::to_owned)));
-    }
-    if model.is_some() {
-        return Err(Failure::Usage("`--model` names a model of a manifest: remove it for a glTF file".to_owned()));
     }
     let analysis = Analysis::new(path)?;
     let shown = path.to_string_lossy();
