@@ -49,6 +49,8 @@ pub(super) struct SelectedClip {
 
 /// Maximum number of clips that a message names.
 const LISTED: usize = 5;
+/// Maximum number of names of several clips with a warning each.
+const MOST_COLLISIONS: usize = 2;
 /// Maximum number of clips in all files of a model, including clips that are not baked.
 const MAX_OFFERS: usize = 1 << 14;
 
@@ -349,35 +351,51 @@ fn warn_of_renamed(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], repor
     for offer in offers {
         same.entry(key(&offer.identifier)).or_default().push(offer);
     }
-    for clips in same.values() {
-        let Some(renamed) = clips.iter().find(|clip| clip.is_renamed()) else { continue };
-        let one_file = clips.iter().all(|clip| clip.source == renamed.source);
-        let one_title = one_file && clips.iter().all(|clip| clip.title == renamed.title);
-        let place = |clip: &AvailableClip| if one_file { quoted(&clip.title) } else { place(clip, sources) };
-        let renamings = || clips.iter().filter(|clip| clip.is_renamed());
-        let message = if one_title {
-            let names = list(renamings().map(|clip| &*clip.name), LISTED);
-            let (count, title, name) = (clips.len(), place(renamed), &renamed.identifier);
-            format!("{count} clips are named {title}: the first is baked as `{name}`, the others as {names}")
-        } else {
-            let mut parts: Vec<String> = Vec::new();
-            parts.extend(clips.iter().find(|clip| !clip.is_renamed()).map(|clip| format!("{} keeps it", place(clip))));
-            parts.extend(renamings().take(LISTED).map(|clip| format!("{} becomes `{}`", place(clip), clip.name)));
-            if let Some(more @ 1..) = renamings().count().checked_sub(LISTED) {
-                parts.push(format!("and {more} more"));
-            }
-            format!("{} clips have the name `{}` in Rust: {}", clips.len(), renamed.identifier, parts.join(", "))
-        };
-        let help = format!(
-            "rename clips in the file; or leave a clip out: `exclude_clips = [{0:?}]`; or list all clips to bake, as \
-             `gpuskin inspect` prints them, with names of your own:\n[model.clips.other_name]\nsource = {0:?}",
-            renamed.name
+    let shared: Vec<Vec<&AvailableClip>> =
+        same.into_values().filter(|clips| clips.iter().any(|clip| clip.is_renamed())).collect();
+    if shared.len() > MOST_COLLISIONS {
+        let renamed: Vec<&AvailableClip> = shared.iter().flatten().copied().filter(|clip| clip.is_renamed()).collect();
+        let message = format!(
+            "{} names in Rust are those of several clips each: one clip keeps the name, the others are baked as {}",
+            shared.len(),
+            list(renamed.iter().map(|clip| &*clip.name), LISTED)
         );
-        let diagnostic = Diagnostic::warning(DiagnosticCode::NameCollision, message).help(help);
-        let diagnostic =
-            if one_file { diagnostic.within(Label::file(&sources[renamed.source].file.shown)) } else { diagnostic };
-        report.warn(diagnostic);
+        report.warn(renamed_warning(message, &renamed[0].name));
+    } else {
+        shared.iter().for_each(|clips| report.warn(renamed_of_one_name(clips, sources)));
     }
+}
+
+/// Warns about the renamed ones of clips with one name.
+fn renamed_of_one_name(clips: &[&AvailableClip], sources: &[ClipFile<'_, '_>]) -> Diagnostic {
+    let renamed: Vec<&AvailableClip> = clips.iter().copied().filter(|clip| clip.is_renamed()).collect();
+    let first = renamed[0];
+    let one_file = clips.iter().all(|clip| clip.source == first.source);
+    let one_title = one_file && clips.iter().all(|clip| clip.title == first.title);
+    let place = |clip: &AvailableClip| if one_file { quoted(&clip.title) } else { place(clip, sources) };
+    let message = if one_title {
+        let names = list(renamed.iter().map(|clip| &*clip.name), LISTED);
+        let (count, title, name) = (clips.len(), place(first), &first.identifier);
+        format!("{count} clips are named {title}: the first is baked as `{name}`, the others as {names}")
+    } else {
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(clips.iter().find(|clip| !clip.is_renamed()).map(|clip| format!("{} keeps it", place(clip))));
+        parts.extend(renamed.iter().take(LISTED).map(|clip| format!("{} becomes `{}`", place(clip), clip.name)));
+        if let Some(more @ 1..) = renamed.len().checked_sub(LISTED) {
+            parts.push(format!("and {more} more"));
+        }
+        format!("{} clips have the name `{}` in Rust: {}", clips.len(), first.identifier, parts.join(", "))
+    };
+    let diagnostic = renamed_warning(message, &first.name);
+    if one_file { diagnostic.within(Label::file(&sources[first.source].file.shown)) } else { diagnostic }
+}
+
+/// Creates a warning about clips with numbers in their names; `name` is an example of them.
+fn renamed_warning(message: String, name: &str) -> Diagnostic {
+    Diagnostic::warning(DiagnosticCode::NameCollision, message).help(format!(
+        "rename clips in the file; or leave a clip out: `exclude_clips = [{name:?}]`; or list all clips to bake, as \
+         `gpuskin inspect` prints them, with names of your own:\n[model.clips.other_name]\nsource = {name:?}"
+    ))
 }
 
 /// Returns the clip and its file for messages, such as `` `Run` of run.glb ``.

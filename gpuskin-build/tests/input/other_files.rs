@@ -252,6 +252,23 @@ fn clips_of_one_name_in_several_files_get_numbers() {
     assert!(outcome.warnings().is_empty(), "{:#?}", outcome.warnings());
 }
 
+#[test]
+fn many_clips_with_numbers_are_one_warning() {
+    let titles = ["Idle", "Walk", "Run", "Jump", "Fall", "Land", "Die"];
+    let own = with_clips(&titles);
+    let outcome = import(&own, &with_clips(&titles));
+    let names: Vec<&str> = outcome.model().clips.iter().map(|clip| &*clip.name).collect();
+    assert_eq!(names[5..9], ["land", "die", "idle_2", "walk_2"]);
+    let message = "7 names in Rust are those of several clips each: one clip keeps the name, the others are baked as \
+                   `die_2`, `fall_2`, `idle_2`, `jump_2`, `land_2` and 2 more";
+    assert_eq!(outcome.warnings(), [format!("model `model`: {message}")]);
+    // Two names have a warning each, which says which clip is meant.
+    let outcome = import(&own, &with_clips(&titles[..2]));
+    assert_eq!(outcome.warnings().len(), 2, "{:#?}", outcome.warnings());
+    warned(&outcome, &["`Idle` of other.glb becomes `idle_2`"]);
+    warned(&outcome, &["`Walk` of other.glb becomes `walk_2`"]);
+}
+
 /// Imports a model with entries of `animations`, of which `other.glb` and `model.glb` exist.
 fn import_entries(animations: Vec<AnimationEntry>, clips: Option<Vec<ClipEntry>>) -> Outcome {
     let folder = folder();
