@@ -36,17 +36,22 @@ pub fn type_name(name: &str) -> String {
     if name == "Self" { "Self_".into() } else { name }
 }
 
+/// Returns the end of the constant of a clip or bone, after the name of the model: `1H_CHOP` for `1H_Chop`.
+pub fn constant_end(name: &str) -> String {
+    constant(name).trim_start_matches('_').to_owned()
+}
+
 /// Returns the constant of a clip or bone of a model: `soldier` and `1H_Chop` become
 /// `SOLDIER_1H_CHOP`.
 pub fn member(model: &str, name: &str) -> String {
-    format!("{}_{}", constant(model), constant(name).trim_start_matches('_'))
+    format!("{}_{}", constant(model), constant_end(name))
 }
 
 /// Returns the constant of a member in WGSL, which has one namespace for all kinds: `soldier`,
 /// `mask` and `upper_body` become `SOLDIER_MASK_UPPER_BODY`.
 pub fn wgsl_member(model: &str, kind: &str, name: &str) -> String {
     let kind = if kind.is_empty() { String::new() } else { format!("{}_", constant(kind)) };
-    format!("{}_{kind}{}", constant(model), constant(name).trim_start_matches('_'))
+    format!("{}_{kind}{}", constant(model), constant_end(name))
 }
 
 /// Whether a name has a character that can be part of an identifier.

@@ -136,6 +136,7 @@ pub fn attachment_follows_its_socket() {
             let corners = (0..hound.meta.materials.len()).flat_map(|material| mesh.triangles(material as u32));
             // Other vertices belong to coarser LODs, which are not drawn here.
             let finest: BTreeSet<usize> = corners.flatten().map(|vertex| vertex as usize).collect();
+            assert!(finest.len() > prop[0].len() / 2);
 
             let now = Time::from_secs(1.3);
             let drawn = positions(&gpu, &mut renderer, &crowd, id, (prop[0].len() as u32, now));

@@ -1,4 +1,4 @@
-//! What diagnostics have in common of which only one is shown, and the places of the others.
+//! Shared causes of diagnostics, of which one is shown, and the places of the others.
 
 use serde::{Deserialize, Serialize};
 

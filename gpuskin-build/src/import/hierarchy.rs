@@ -8,7 +8,6 @@ use gltf::json::Index;
 
 use super::document;
 use super::file::File;
-use super::lint::also_at;
 use super::morph;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
@@ -33,19 +32,16 @@ impl Hierarchy {
     pub(super) fn take_apart(&mut self, file: &File<'_>, clips: &[Clip], report: &mut Report<'_>) {
         let of_others = clips.iter().filter(|clip| clip.file.is_some()).flat_map(|clip| &clip.channels);
         let moved: BTreeSet<usize> = of_others.map(|channel| channel.node).collect();
-        let mut shears = Vec::new();
         for node in moved {
             let Local::Matrix(matrix) = self.nodes[node].local else { continue };
             match taken_apart(&matrix) {
                 Some(trs) => self.nodes[node].local = Local::Trs(trs),
-                None => shears.push(node),
+                None => {
+                    let message = "clips of other files move a node whose matrix shears, which their channels replace";
+                    let diagnostic = Diagnostic::warning(DiagnosticCode::NodeTransform, message).collected();
+                    report.warn(diagnostic.within(node_label(file, node)));
+                }
             }
-        }
-        if let Some(node) = shears.first() {
-            let mut message =
-                "clips of other files move a node whose matrix shears, which their channels replace".to_owned();
-            message += &also_at(shears.len() - 1);
-            report.warn(Diagnostic::warning(DiagnosticCode::NodeTransform, message).within(node_label(file, *node)));
         }
     }
 

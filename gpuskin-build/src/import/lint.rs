@@ -82,24 +82,18 @@ fn uneven_scale(model: &Model, shown: &str, moves: &[bool], report: &mut Report<
             _ => {}
         }
     }
-    let Some(&(node, scale, clip)) = found.first() else { return };
-    let mut nodes: Vec<usize> = found.iter().map(|(node, ..)| *node).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let label = Label::file(clip.and_then(|clip| clip.file.as_deref()).unwrap_or(shown));
-    let label = clip.map_or(label.clone(), |clip| label.clip(&clip.source)).node(node, Some(&model.nodes[node].name));
-    let [x, y, z] = scale.to_array();
-    let mut message = format!("the scale {x:.3} x {y:.3} x {z:.3} is non-uniform, and the node has child nodes");
-    message += &also_at(nodes.len() - 1);
-    report.warn(Diagnostic::warning(DiagnosticCode::NodeUnevenScale, message).within(label));
-}
-
-/// Returns the end of a message about one node that also holds for others.
-pub(super) fn also_at(others: usize) -> String {
-    match others {
-        0 => String::new(),
-        1 => "; also at another node".to_owned(),
-        more => format!("; also at {more} other nodes"),
+    let mut told = vec![false; model.nodes.len()];
+    for (node, scale, clip) in found {
+        if std::mem::replace(&mut told[node], true) {
+            continue;
+        }
+        let label = Label::file(clip.and_then(|clip| clip.file.as_deref()).unwrap_or(shown));
+        let label = clip.map_or(label.clone(), |clip| label.clip(&clip.source));
+        let [x, y, z] = scale.to_array();
+        let message = format!("the scale {x:.3} x {y:.3} x {z:.3} is non-uniform, and the node has child nodes");
+        let diagnostic = Diagnostic::warning(DiagnosticCode::NodeUnevenScale, message);
+        let label = label.node(node, Some(&model.nodes[node].name));
+        report.warn(diagnostic.collected_as("the scale is non-uniform").within(label));
     }
 }
 

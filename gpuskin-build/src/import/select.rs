@@ -6,7 +6,7 @@ use super::file::File;
 use super::hierarchy::Hierarchy;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
-use crate::identifier_case::{constant, snake};
+use crate::identifier_case::{constant_end, snake};
 use crate::manifest::{At, BoneEntry, ClipEntry, ModelEntry, matched};
 use crate::suggest::{instead, list, quoted};
 
@@ -210,33 +210,28 @@ fn name_by_file(offers: &mut [AvailableClip], sources: &[ClipFile<'_, '_>]) {
 fn number_same_names(offers: &mut [AvailableClip]) {
     let mut first: BTreeMap<String, usize> = BTreeMap::new();
     for (i, offer) in offers.iter().enumerate() {
-        let keeps = first.entry(key(&offer.identifier)).or_insert(i);
+        let keeps = first.entry(constant_end(&offer.identifier)).or_insert(i);
         let exact = |i: usize| offers[i].title[offers[i].prefix..] == offers[i].identifier;
         if exact(i) && !exact(*keeps) {
             *keeps = i;
         }
     }
     // A number must not make the title of another clip, by which a table finds that clip, which may be named after its file.
-    let titles = offers.iter().map(|offer| key(&snake(&offer.title[offer.prefix..])));
+    let titles = offers.iter().map(|offer| constant_end(&snake(&offer.title[offer.prefix..])));
     let mut taken: BTreeSet<String> = titles.chain(first.keys().cloned()).collect();
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     for (i, offer) in offers.iter_mut().enumerate() {
-        let identifier = key(&offer.identifier);
+        let identifier = constant_end(&offer.identifier);
         offer.name.clone_from(&offer.identifier);
         if first[&identifier] == i {
             continue;
         }
         let number = numbers.entry(identifier).or_insert(1);
-        while !taken.insert(key(&offer.name)) {
+        while !taken.insert(constant_end(&offer.name)) {
             *number += 1;
             offer.name = format!("{}_{number}", offer.identifier);
         }
     }
-}
-
-/// Returns what two clips must not have in common: the part of their constants that is their name.
-fn key(identifier: &str) -> String {
-    constant(identifier).trim_start_matches('_').to_owned()
 }
 
 /// Finds the clip of a table of the manifest, `listed` being all of them. `complete`: whether all files could be
@@ -349,7 +344,7 @@ fn without_excluded(
 fn warn_of_renamed(offers: &[AvailableClip], sources: &[ClipFile<'_, '_>], report: &mut Report<'_>) {
     let mut same: BTreeMap<String, Vec<&AvailableClip>> = BTreeMap::new();
     for offer in offers {
-        same.entry(key(&offer.identifier)).or_default().push(offer);
+        same.entry(constant_end(&offer.identifier)).or_default().push(offer);
     }
     let shared: Vec<Vec<&AvailableClip>> =
         same.into_values().filter(|clips| clips.iter().any(|clip| clip.is_renamed())).collect();

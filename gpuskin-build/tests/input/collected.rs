@@ -127,7 +127,7 @@ fn missing_images_are_collected_with_their_names() {
     let start =
         "model `model`: model.glb: material 0 `M0`: the normal texture is ignored: image 0 (a.png): cannot read";
     assert!(warnings[0].starts_with(start) && warnings[0].ends_with(others), "{}", warnings[0]);
-    // Those of base colours are errors.
+    // Missing base colours are errors.
     let outcome = imported("baseColorTexture");
     let errors = outcome.errors();
     assert_eq!(errors.len(), 1, "{errors:#?}");

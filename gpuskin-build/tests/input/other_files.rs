@@ -147,7 +147,7 @@ fn channels_of_other_files_leave_the_rest_of_a_matrix() {
         assert!(trs.scale.abs_diff_eq(DVec3::splat(2.0), 1e-9), "{trs:?}");
     }
     let outcome = import(&with_matrices(still(), 1.0), &turning());
-    warned(&outcome, &["node 1 `Spine`", "whose matrix shears", "also at another node"]);
+    warned(&outcome, &["node 1 `Spine`", "whose matrix shears", "also at another place: node 2"]);
     assert!(matches!(outcome.model().nodes[1].local, Local::Matrix(_)));
 }
 
