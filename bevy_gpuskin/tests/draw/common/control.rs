@@ -99,16 +99,16 @@ fn tint_shares() -> impl Fn([f32; 2]) -> f32 {
     }
 }
 
-/// Reads a layer of the texture of a sample model, in BC7, with all mip levels.
+/// Reads a layer of the texture of a sample model, in RGBA8, with all mip levels.
 fn texture(model: &str, layer: usize) -> Image {
     let folder = std::fs::read_dir(format!("{}/{model}", bevy_gpuskin_sample_models::BAKED)).unwrap();
-    let files = folder.map(|entry| entry.unwrap().path().join("color-0-bc7.ktx2"));
+    let files = folder.map(|entry| entry.unwrap().path().join("color-0-rgba8.ktx2"));
     let [file] = &files.filter(|file| file.is_file()).collect::<Vec<_>>()[..] else { panic!("not one bake") };
     let bytes = std::fs::read(file).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let (format, width, height, levels) = (word(12), word(20), word(24), word(40));
-    assert_eq!((format, word(44)), (146, 0), "not BC7 in sRGB without supercompression");
+    assert_eq!((format, word(44)), (43, 0), "not RGBA8 in sRGB without supercompression");
     let layers = word(32).max(1) as usize;
     // The layers of a level follow each other.
     let level = |i: usize| {
@@ -117,8 +117,8 @@ fn texture(model: &str, layer: usize) -> Image {
     };
     let data = (0..levels as usize).flat_map(level);
     let size = Extent3d { width, height, depth_or_array_layers: 1 };
-    let mut image =
-        Image::new_uninit(size, TextureDimension::D2, TextureFormat::Bc7RgbaUnormSrgb, RenderAssetUsages::RENDER_WORLD);
+    let format = TextureFormat::Rgba8UnormSrgb;
+    let mut image = Image::new_uninit(size, TextureDimension::D2, format, RenderAssetUsages::RENDER_WORLD);
     image.data = Some(data.collect());
     image.texture_descriptor.mip_level_count = levels;
     image.sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
