@@ -20,7 +20,7 @@ use crate::geometry::influences::KeptInfluences;
 use crate::geometry::lods::{self, LodSet};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, InfluenceLimit, Lods, Manifest, ModelEntry, RestTime, Storage};
-use crate::model::Model;
+use crate::model::{Clip, Model};
 use crate::units::length;
 use crate::vertex_mode::{RestMesh, rest_mesh};
 
@@ -88,7 +88,7 @@ pub(super) fn assemble(
         for (clip, misfit) in &attempt.misfits {
             diagnostics.push(choice.misfit_diagnostic(&attempt, *clip, *misfit).within(&within));
         }
-        check_errors(&attempt, outline.diagonal, diagnostics);
+        check_errors(&attempt, outline.diagonal, entry.tolerances.encoding.is_some(), diagnostics);
         let still = rest_mesh_at_frame(outline, &attempt.plan).unwrap_or_else(|diagnostic| {
             let span = entry.rest_frame.as_ref().map_or(entry.name.span.clone(), |rest| rest.time.span.clone());
             diagnostics.push(diagnostic.within(&within).at(&manifest.source, span));
@@ -273,29 +273,34 @@ fn dropped(dropped: &Dropped, influences: InfluenceLimit) -> Diagnostic {
 /// such an error is visible at a distance.
 const VISIBLE_ERROR_RATIO: f64 = 0.01;
 
-/// Reports an error for clips with poses that are not finite, and a warning for clips with a
-/// visible encoding error.
-fn check_errors(attempt: &Attempt, size: f64, diagnostics: &mut Diagnostics) {
-    let plan = &attempt.plan;
-    for (clip, errors) in plan.model.clips.iter().zip(&attempt.errors) {
-        let ErrorInfo { max, time, bone, .. } = errors.encoding;
-        let (bone, encoding) = (&plan.model.bones[bone as usize].name, plan.encoding.name());
-        let place = format!("clip `{}`, at {time:.3} s, bone `{bone}`", clip.name);
-        let diagnostic = if !max.is_finite() {
-            Diagnostic::error(
-                DiagnosticCode::EncodingRange,
-                format!("{place}: the pose is out of the range of {encoding}"),
-            )
-        } else if f64::from(max) > size * VISIBLE_ERROR_RATIO {
-            let message = format!(
-                "{place}: {encoding} has an error of {}, on a model with a diagonal of {}",
-                length(max),
-                length(size as f32)
-            );
-            Diagnostic::warning(DiagnosticCode::EncodingCoarse, message)
-        } else {
-            continue;
-        };
+/// Reports an error for each clip with poses that are not finite, and a warning for the greatest of visible errors, if `accepted`:
+/// the manifest sets a tolerance. Without one, the choice of the encoding warns of smaller errors.
+fn check_errors(attempt: &Attempt, size: f64, accepted: bool, diagnostics: &mut Diagnostics) {
+    let (plan, encoding) = (&attempt.plan, attempt.plan.encoding.name());
+    let clips = || plan.model.clips.iter().zip(attempt.errors.iter().map(|errors| errors.encoding));
+    let place = |clip: &Clip, error: &ErrorInfo| {
+        let bone = &plan.model.bones[error.bone as usize].name;
+        (bone, format!("clip `{}`, at {:.3} s, bone `{bone}`", clip.name, error.time))
+    };
+    let mut push = |diagnostic: Diagnostic, clip: &Clip, bone: &str| {
         diagnostics.push(diagnostic.clip(&clip.name).bone(bone).within(Label::model(&plan.model.name)));
+    };
+    for (clip, error) in clips().filter(|(_, error)| !error.max.is_finite()) {
+        let (bone, place) = place(clip, &error);
+        let message = format!("{place}: the pose is out of the range of {encoding}");
+        push(Diagnostic::error(DiagnosticCode::EncodingRange, message), clip, bone);
     }
+    let visible = |error: &ErrorInfo| error.max.is_finite() && f64::from(error.max) > size * VISIBLE_ERROR_RATIO;
+    let visible = || clips().filter(|(_, error)| accepted && visible(error));
+    let Some((clip, error)) = visible().max_by(|(_, a), (_, b)| a.max.total_cmp(&b.max)) else { return };
+    let (bone, place) = place(clip, &error);
+    let others = match visible().count() - 1 {
+        0 => String::new(),
+        1 => "; another clip has a visible error, too".to_owned(),
+        count => format!("; {count} other clips have visible errors, too"),
+    };
+    let (length, diagonal) = (length(error.max), length(size as f32));
+    let message =
+        format!("{place}: {encoding} has an error of {length}, on a model with a diagonal of {diagonal}{others}");
+    push(Diagnostic::warning(DiagnosticCode::EncodingCoarse, message), clip, bone);
 }

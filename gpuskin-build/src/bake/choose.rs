@@ -201,7 +201,7 @@ impl EncodingChoice<'_> {
         let mut chosen: Option<Attempt> = None;
         // A default tolerance that gave way.
         let mut above_default = None;
-        // The attempt that is closest to the limits.
+        // The attempt that is closest to the limits; of nearly equal ones the first, which has the most features or is smallest.
         let mut nearest: Option<Refusal> = None;
         // Why the encoding with the most features is not used.
         let mut fewer_features = None;
@@ -235,7 +235,7 @@ impl EncodingChoice<'_> {
                     if encoding == Encoding::LocalPacked {
                         fewer_features = Some(self.reason(&refusal));
                     }
-                    if nearest.as_ref().is_none_or(|nearest| refusal.distance < nearest.distance) {
+                    if nearest.as_ref().is_none_or(|nearest| refusal.distance.is_well_below(nearest.distance)) {
                         nearest = Some(refusal);
                     }
                 }
@@ -377,11 +377,13 @@ pub(super) fn limits(tolerances: &Tolerances, diagonal: f64) -> ErrorLimits {
 
 /// Distance of an attempt to the limits, ordered first by the limit that it exceeds. Errors between frames
 /// count as closest, because more frames reduce them.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Clone, Copy)]
 struct Distance(u8, f64);
 
 impl Distance {
     const FAR: Self = Self(u8::MAX, f64::INFINITY);
+    /// Ratio of errors up to which they count as equal.
+    const EQUAL: f64 = 1.1;
 
     fn of(miss: &ExceededLimit) -> Self {
         let kind = match miss.kind {
@@ -391,6 +393,11 @@ impl Distance {
             LimitKind::Encoding => 3,
         };
         Self(kind, miss.ratio)
+    }
+
+    /// Whether the distance is less than another, by more than makes up for lost features or bytes.
+    fn is_well_below(self, other: Self) -> bool {
+        self.0 < other.0 || (self.0 == other.0 && self.1 * Self::EQUAL < other.1)
     }
 }
 
