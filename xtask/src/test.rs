@@ -28,8 +28,9 @@ struct Check {
     lacks: fn() -> Option<String>,
 }
 
-/// Name of the check that runs beside the others.
-const BEVY: &str = "bevy";
+/// Names of checks that run beside the others, one after another. Their builds are in folders that no other check builds in for
+/// long, so that neither waits for the other's compiler.
+const BESIDE: [&str; 3] = ["packages", "shared-cache", "bevy"];
 
 /// All checks. The tests come last, so that their closing lines are near the end of the log.
 const CHECKS: [Check; 15] = [
@@ -46,7 +47,7 @@ const CHECKS: [Check; 15] = [
     Check { name: "web-check", command: web_check, fast: false, lacks: no_web_target },
     Check { name: "browser", command: browser, fast: false, lacks: web::lacks_for_test },
     Check { name: "material-tables", command: material_tables, fast: false, lacks: no_swiftshader },
-    Check { name: BEVY, command: bevy_plugin, fast: false, lacks: bevy::lacks },
+    Check { name: "bevy", command: bevy_plugin, fast: false, lacks: bevy::lacks },
     Check { name: "tests", command: tests, fast: false, lacks: nothing },
 ];
 
@@ -98,8 +99,10 @@ impl Check {
     /// Returns the check to run, or says what it lacks.
     fn ready(&self) -> Option<checks::Check> {
         match (self.lacks)() {
-            // With a target folder of its own, this check waits for no other one's compiler.
-            None => Some(checks::Check { name: self.name, command: (self.command)(), beside: self.name == BEVY }),
+            None => {
+                let beside = BESIDE.contains(&self.name);
+                Some(checks::Check { name: self.name, command: (self.command)(), beside })
+            }
             Some(lack) => {
                 eprintln!("\n== {}: SKIPPED: {lack}", self.name);
                 None
