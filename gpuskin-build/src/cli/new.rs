@@ -173,10 +173,17 @@ fn workspace(target: &Path) -> &'static str {
 
 /// Returns the values of main.rs that depend on the model.
 fn model_values(analysis: &Analysis, model: &str) -> BTreeMap<&'static str, String> {
-    let mut played: Vec<&ClipSummary> = analysis.clips.iter().filter(|clip| clip.loops()).take(MAX_PLAYED).collect();
+    let moving: Vec<&ClipSummary> = analysis.clips.iter().filter(|clip| clip.seconds > 0.0).collect();
+    let mut played: Vec<&ClipSummary> = moving.iter().copied().filter(|clip| clip.loops()).collect();
     if played.is_empty() {
-        played = analysis.clips.iter().take(MAX_PLAYED).collect();
+        played = if moving.is_empty() { analysis.clips.iter().collect() } else { moving };
     }
+    // What a crowd does most of the time comes first.
+    let usual = ["idle", "walk", "run"];
+    let starts = |clip: &ClipSummary| usual.iter().any(|word| clip.name.starts_with(word));
+    let contains = |clip: &ClipSummary| usual.iter().any(|word| clip.name.contains(word));
+    played.sort_by_key(|clip| (!starts(clip), !contains(clip)));
+    played.truncate(MAX_PLAYED);
     let clips: Vec<String> = played.iter().map(|clip| format!("    clips::{},", member(model, &clip.name))).collect();
     let [x, y, z] = analysis.baked_size().unwrap_or([1.0; 3]);
     // Arms swing wider than in the rest pose of most models.
