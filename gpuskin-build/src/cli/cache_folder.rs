@@ -35,11 +35,8 @@ fn local(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(
     let path = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // The parent of a bare file name is the empty path, which has no absolute form.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let package = || {
-        let folder = std::path::absolute(folder).ok()?;
-        Some(folder.ancestors().find(|folder| folder.join("Cargo.lock").is_file())?.join("target"))
-    };
-    if let Some(target) = path("CARGO_TARGET_DIR").or_else(package) {
+    let target = || Some(workspace(&std::path::absolute(folder).ok()?)?.join("target"));
+    if let Some(target) = path("CARGO_TARGET_DIR").or_else(target) {
         return Some((target.join("gpuskin-cache"), CachePlace::Package));
     }
     let home = || path("HOME").filter(|home| home.is_absolute());
@@ -52,6 +49,23 @@ fn local(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(
         path("XDG_CACHE_HOME").filter(|cache| cache.is_absolute()).or_else(|| home().map(|home| home.join(".cache")))
     };
     Some((user?.join("gpuskin"), CachePlace::User))
+}
+
+/// Returns the folder in which Cargo has its target folder for a package that contains `folder`: that of the nearest
+/// `Cargo.lock` or `[workspace]`, or of the nearest `Cargo.toml` before the first build.
+fn workspace(folder: &Path) -> Option<&Path> {
+    let mut package = None;
+    for folder in folder.ancestors() {
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok();
+        let is_root = manifest.as_ref().is_some_and(|text| text.lines().any(|line| line.starts_with("[workspace")));
+        if is_root || folder.join("Cargo.lock").is_file() {
+            return Some(folder);
+        }
+        if manifest.is_some() && package.is_none() {
+            package = Some(folder);
+        }
+    }
+    package
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -74,6 +88,22 @@ mod tests {
         assert_eq!(found(&art, &user), Some((in_target, CachePlace::Package)));
         let elsewhere = found(&art, &[("CARGO_TARGET_DIR", "/build")]);
         assert_eq!(elsewhere, Some(("/build/gpuskin-cache".into(), CachePlace::Package)));
+    }
+
+    #[test]
+    fn package_has_the_cache_before_its_first_build() {
+        let around = tempfile::tempdir().unwrap();
+        let [member, art] = ["game", "game/art"].map(|name| around.path().join(name));
+        std::fs::create_dir_all(&art).unwrap();
+        let cache_of = |folder: &Path| Some((folder.join("target/gpuskin-cache"), CachePlace::Package));
+        let write = |folder: &Path, text: &str| std::fs::write(folder.join("Cargo.toml"), text).unwrap();
+        write(&member, "[package]\nname = \"game\"\n");
+        assert_eq!(found(&art, &[]), cache_of(&member));
+        write(around.path(), "[workspace]\nmembers = [\"game\"]\n");
+        assert_eq!(found(&art, &[]), cache_of(around.path()));
+        write(&member, "[package]\nname = \"game\"\n\n[workspace]\n");
+        std::fs::write(around.path().join("Cargo.lock"), "").unwrap();
+        assert_eq!(found(&art, &[]), cache_of(&member));
     }
 
     #[test]
