@@ -58,7 +58,8 @@ fn cycles_loop_and_attacks_play_once() {
         let text =
             format!("[[model]]\nname = \"model\"\npath = {:?}\n", folder.join(table.path).to_str().expect("UTF-8"));
         let manifest = Manifest::parse(&folder.join("gpuskin.toml"), text).unwrap_or_else(|e| panic!("{e}"));
-        let models = plan(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
+        let (models, _) =
+            plan(&manifest, &BakeOptions::default()).unwrap_or_else(|failed| panic!("{}", failed.diagnostics));
         let clips = &models[0].meta.clips;
         for (names, looped) in [(table.cycles, true), (table.one_shots, false)] {
             for name in names.split_whitespace() {

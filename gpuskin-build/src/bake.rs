@@ -93,12 +93,12 @@ pub fn bake(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Baked, Bak
     bake_with(manifest, options, Pixels::Decode)
 }
 
-/// Plans a bake: returns the models with encodings, frames and sizes, but without colour textures.
+/// Plans a bake: returns the models with encodings, frames and sizes, but without colour textures, and the warnings.
 ///
 /// # Errors
 /// If a model has an error, as with [`bake`].
-pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<Vec<BakedModel>, BakeFailure> {
-    Ok(bake_with(manifest, options, Pixels::SizeOnly)?.models)
+pub fn plan(manifest: &Manifest, options: &BakeOptions<'_>) -> Result<(Vec<BakedModel>, Diagnostics), BakeFailure> {
+    bake_with(manifest, options, Pixels::SizeOnly).map(|baked| (baked.models, baked.warnings))
 }
 
 fn bake_with(manifest: &Manifest, options: &BakeOptions<'_>, pixels: Pixels) -> Result<Baked, BakeFailure> {

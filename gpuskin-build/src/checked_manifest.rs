@@ -17,7 +17,7 @@ pub(crate) fn load(path: &Path) -> Result<Manifest, Diagnostics> {
         Some(manifest) if !diagnostics.has_errors() => Ok(manifest),
         Some(rest) => {
             if let Err(failed) = check(&rest, &BakeOptions::default()) {
-                diagnostics.extend(failed.diagnostics);
+                diagnostics.extend_with_new(failed.diagnostics);
                 diagnostics.sort();
             }
             Err(diagnostics)

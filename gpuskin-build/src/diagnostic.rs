@@ -228,6 +228,17 @@ impl Diagnostics {
         self.0.extend(other.0);
     }
 
+    /// Appends the diagnostics of another list whose messages this one does not have, such as those of names, which are
+    /// checked with a manifest and with its models.
+    pub(crate) fn extend_with_new(&mut self, other: Diagnostics) {
+        let known = self.0.len();
+        for diagnostic in other.0 {
+            if self.0[..known].iter().all(|own| own.to_string() != diagnostic.to_string()) {
+                self.0.push(diagnostic);
+            }
+        }
+    }
+
     /// Returns a diagnostic that was added.
     pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut Diagnostic> {
         self.0.get_mut(index)

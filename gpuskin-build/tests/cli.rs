@@ -52,6 +52,10 @@ fn command_line_errors_are_specific() {
     misused(&["bake", "--out", "a", "--out", "b"], "`--out` is given twice");
     misused(&["bake", "soldier"], "unexpected argument `soldier`: did you mean `--model soldier`?");
     misused(
+        &["bake", "soldier.glb"],
+        "unexpected argument `soldier.glb`: models are declared in gpuskin.toml; `gpuskin inspect` and `gpuskin view` take a file",
+    );
+    misused(
         &["bake", "art/gpuskin.toml"],
         "unexpected argument `art/gpuskin.toml`: did you mean `--manifest art/gpuskin.toml`?",
     );
@@ -143,14 +147,14 @@ fn diagnostics_in_a_pipe_have_no_colours() {
     assert_eq!(output.status.code(), Some(1));
     assert!(output.stdout.is_empty());
     assert_eq!(
-        text(&output.stderr),
+        text(&output.stderr).replace(folder.path().to_str().unwrap(), "FOLDER"),
         "gpuskin::file::not_found
   × file not found: a.glb
    ╭─[gpuskin.toml:3:8]
  3 │ path = \"a.glb\"
    ·        ───────
    ╰────
-  help: paths are relative to the folder of the manifest: a.glb does not exist
+  help: paths are relative to FOLDER
 
 gpuskin::manifest::unknown_key
   × [[model]] has no key `fsp`
@@ -173,11 +177,33 @@ gpuskin::manifest::unknown_key
 }
 
 #[test]
+fn names_of_a_manifest_are_checked_once() {
+    let folder = samples();
+    let path = folder.path().join("gpuskin.toml");
+    let twice = std::fs::read_to_string(&path).unwrap().replace("name = \"hound\"", "name = \"soldier\"");
+    std::fs::write(path, twice).unwrap();
+    let errors = fails(folder.path(), &["bake"]);
+    assert_eq!(errors.matches("two models are named `soldier`").count(), 1, "{errors}");
+}
+
+#[test]
+fn dry_run_shows_warnings() {
+    let folder = samples();
+    let path = folder.path().join("gpuskin.toml");
+    let manifest = std::fs::read_to_string(&path).unwrap() + "exclude_clips = [\"rnu\"]\n";
+    std::fs::write(path, manifest).unwrap();
+    let output = in_folder(folder.path(), &["bake", "--dry-run"]);
+    let (found, warnings) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success() && found.starts_with("soldier  "), "{found}{warnings}");
+    assert!(warnings.contains("gpuskin::manifest::no_effect"), "{warnings}");
+}
+
+#[test]
 fn inspect_rejects_other_files() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.ktx2"), b"not at all").unwrap();
     let output = in_folder(folder.path(), &["inspect", "a.ktx2"]);
-    let expected = "gpuskin::inspect::unknown_file\n  × a.ktx2 is not a KTX2 file\n  help: pass ";
+    let expected = "gpuskin::inspect::unknown_file\n  × a.ktx2 is neither a glTF model nor a KTX2 file\n  help: pass ";
     let stderr = text(&output.stderr);
     assert!(output.status.code() == Some(1) && stderr.starts_with(expected), "{stderr}");
     let output = in_folder(folder.path(), &["inspect", "b.ktx2"]);
@@ -235,7 +261,7 @@ fn bake_check_cache_and_inspect_agree() {
     }
     assert!(report.lines().all(|line| line.chars().count() <= 110), "{report}");
     assert!(works(folder, &["bake", "--check"]).ends_with("baked is up to date\n"));
-    assert!(report.contains("\n0 models of 2 baked\n"), "`bake` bakes models that `bake --check` has cached: {report}");
+    assert!(report.contains("\n2 models up to date\n"), "`bake` bakes models that `bake --check` has cached: {report}");
     assert_eq!(works(folder, &["bake"]), report, "a bake without changes prints another report");
     let stats = works(folder, &["cache", "stats"]);
     assert!(stats.contains("  model         2  ") && stats.contains("limit: 4096 MiB"), "{stats}");
@@ -323,16 +349,16 @@ fn second_bake_with_a_bare_manifest_path_bakes_nothing() {
     };
     // Outside of a Cargo package, the cache is in the user's cache folder, and `bake` says so.
     let first = bake();
-    assert!(first.contains("1 model of 1 baked"), "{first}");
+    assert!(first.contains("1 model baked"), "{first}");
     let place =
         format!("cache in {}, because the manifest is not in a Cargo package", home.join(".cache/gpuskin").display());
     assert!(first.contains(&place), "{first}");
     let second = bake();
-    assert!(second.contains("0 models of 1 baked"), "{second}");
+    assert!(second.contains("1 model up to date"), "{second}");
     // In a package, it is in the target folder.
     std::fs::write(game.join("Cargo.lock"), "").unwrap();
     let [first, second] = [bake(), bake()];
-    assert!(first.contains("1 model of 1 baked") && !first.contains("cache in"), "{first}");
-    assert!(second.contains("0 models of 1 baked"), "{second}");
+    assert!(first.contains("1 model baked") && !first.contains("cache in"), "{first}");
+    assert!(second.contains("1 model up to date"), "{second}");
     assert!(game.join("target/gpuskin-cache").is_dir());
 }

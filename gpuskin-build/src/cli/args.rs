@@ -68,6 +68,10 @@ pub(super) struct Args {
 impl Command {
     /// Returns the error for a value without a flag, with the flag that may have been meant.
     fn unexpected(&self, value: &str) -> Failure {
+        if [".glb", ".gltf", ".vrm"].iter().any(|ending| value.ends_with(ending)) {
+            let instead = "models are declared in gpuskin.toml; `gpuskin inspect` and `gpuskin view` take a file";
+            return Failure::Usage(format!("unexpected argument `{value}`: {instead}"));
+        }
         let meant = if value.ends_with(".toml") { "manifest" } else { "model" };
         let meant = self.flags.iter().find(|flag| flag.name == meant);
         let meant = meant.map(|flag| format!(": did you mean `--{} {value}`?", flag.name)).unwrap_or_default();

@@ -70,8 +70,8 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let out = args.path("out").unwrap_or_else(|| folder.join("baked"));
     let model = args.text("model")?;
     if args.has("dry-run") {
-        let plans = crate::bake::plan(&load(&path)?, &BakeOptions { model, ..Default::default() })?;
-        return Ok(plans.iter().map(planned).collect::<String>().into());
+        let (models, warnings) = crate::bake::plan(&load(&path)?, &BakeOptions { model, ..Default::default() })?;
+        return Ok(CommandOutput { text: models.iter().map(planned).collect(), warnings });
     }
 
     let explain = args.has("explain");
@@ -121,7 +121,12 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     }
     let mut text = done.text;
     let size = bytes(done.bytes);
-    let _ = writeln!(text, "{} of {} baked", count(done.baked as u64, "model", "models"), done.count);
+    let models = count(done.count as u64, "model", "models");
+    let _ = match done.count - done.baked {
+        0 => writeln!(text, "{models} baked"),
+        _ if done.baked == 0 => writeln!(text, "{models} up to date"),
+        kept => writeln!(text, "{models}: {} baked, {kept} up to date", done.baked),
+    };
     let _ = writeln!(text, "{} files, {size}, in {}", done.files, out.display());
     match (&cache, place) {
         (Some(cache), Some(CachePlace::User)) => {

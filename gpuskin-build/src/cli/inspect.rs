@@ -83,7 +83,7 @@ fn report(path: &Path, data: &[u8]) -> Result<String, Diagnostic> {
 /// Returns the report about the KTX2 file `data`, or the reason why there is none.
 pub(super) fn inspect(data: &[u8]) -> Result<String, String> {
     if !data.starts_with(&ktx2::MAGIC) {
-        return Err("is not a KTX2 file".to_owned());
+        return Err("is neither a glTF model nor a KTX2 file".to_owned());
     }
     check_descriptor(data)?;
     let reader = Reader::new(data).map_err(|error| format!("is damaged: {error}"))?;

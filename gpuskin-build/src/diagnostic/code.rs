@@ -157,7 +157,7 @@ codes! {
     ScriptSlow, "script::unoptimised", "Baking took long, because build scripts are compiled without optimisation.", "set `opt-level = 3` under [profile.dev.build-override]";
     GpuMissing, "gpu::none", "No GPU was found, or this build was compiled without GPU support.", "install a Vulkan driver, or build with the feature `gpu`";
     GpuFailed, "gpu::failed", "The GPU reported an error.", "update the GPU driver, or choose another adapter with WGPU_ADAPTER_NAME";
-    InspectFile, "inspect::unknown_file", "A file was not written by gpuskin.", "pass the folder of a baked model, or an anim-*.ktx2 or color-*.ktx2 file in it";
+    InspectFile, "inspect::unknown_file", "A file is neither a model nor written by gpuskin.", "pass a model as .glb or .gltf, the folder of a baked model, or a .ktx2 file in it";
     ViewWindow, "view::no_window", "No window can be opened.", "pass --out FILE.png, or build gpuskin-build with the feature `view` and run it on a desktop";
     WatchPort, "watch::port", "The port for the report cannot be used.", "pass another --port, or leave the flag out to use the next free one";
     PreviewMask, "preview::no_mask", "A model does not have the requested mask.", "use the name of a mask in [model.masks]";

@@ -70,7 +70,13 @@ pub(super) fn check(path: &At<String>, folder: &Path, kind: &FileKind, notes: &m
                 Some(near) => format!("did you mean \"{}\"?", near.display().to_string().replace('\\', "/")),
                 // A single backslash in double quotes begins an escape: `\t` is a tab, and `\e` is the control character ESC.
                 None if path.value.contains(|c: char| c == '\\' || c.is_control()) => "write paths with `/`".to_owned(),
-                None => format!("paths are relative to the folder of the manifest: {} does not exist", file.display()),
+                None if Path::new(&path.value).is_absolute() => "correct the path: it is absolute".to_owned(),
+                None => {
+                    // The folder of a bare file name is the empty path, which has no absolute form.
+                    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+                    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+                    format!("paths are relative to {}", folder.display())
+                }
             };
             notes.error(DiagnosticCode::FileNotFound, path.span.clone(), format!("file not found: {shown}"), help);
         }

@@ -38,7 +38,20 @@ impl Notes {
     /// Reports a value of the wrong type.
     pub(super) fn expected(&mut self, key: &str, expected: &str, value: Value<'_>) {
         let found = describe(value.get_ref());
-        self.error(DiagnosticCode::ManifestType, value.span(), format!("`{key}` must be {expected}, not {found}"), "");
+        let help = match value.get_ref() {
+            DeValue::String(text) if expected == "a number" && text.parse::<f64>().is_ok() => "remove the quotes",
+            DeValue::Integer(_) | DeValue::Float(_) if key == "normal_tolerance" => "write it with its unit: \"1 deg\"",
+            DeValue::Integer(_) | DeValue::Float(_) if key.ends_with("tolerance") => {
+                "write it with its unit: \"0.1 mm\""
+            }
+            _ => "",
+        };
+        self.error(
+            DiagnosticCode::ManifestType,
+            value.span(),
+            format!("`{key}` must be {expected}, not {found}"),
+            help,
+        );
     }
 }
 
@@ -76,8 +89,8 @@ impl<'d> Section<'d> {
             let near = closest(name, keys.names());
             let home = TABLES.iter().find(|table| table.key(name).is_some());
             let help = match (near, home) {
-                (Some(near), _) => format!("did you mean `{near}`?"),
-                (None, Some(home)) => format!("`{name}` is a key of {}", home.table),
+                (_, Some(home)) => format!("`{name}` is a key of {}", home.table),
+                (Some(near), None) => format!("did you mean `{near}`?"),
                 (None, None) => format!("supported keys: {}", list(keys)),
             };
             notes.error(

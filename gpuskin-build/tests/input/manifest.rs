@@ -264,6 +264,7 @@ fn manifest_without_models_is_rejected() {
     refuses("model = []\n", &[("toml:1:9]", "the manifest has no models", "[[model]]")]);
     refuses("[model]\nname = \"a\"\n", &[("toml:1:1]", "`model` must be an array of tables", "[[model]]")]);
     refuses("[[models]]\n", &[("toml:1:3]", "the manifest has no key `models`", "did you mean `model`?")]);
+    refuses("name = \"a\"\n", &[("toml:1:1]", "the manifest has no key `name`", "`name` is a key of [[model]]")]);
 }
 
 #[test]
@@ -273,7 +274,7 @@ fn missing_files_are_rejected() {
          [[model]]\nname = \"b\"\npath = \"art/soldier.fbx\"\n[[model]]\nname = \"c\"\npath = 'art\\soldier.glb'\n",
         &[
             ("toml:3:8]", "file not found: art/soldeir.glb", "did you mean \"art/soldier.glb\"?"),
-            ("toml:4:15]", "file not found: nowhere/run.glb", "paths are relative to the folder of the manifest"),
+            ("toml:4:15]", "file not found: nowhere/run.glb", "paths are relative to "),
             ("toml:4:34]", "art is a folder", ""),
             ("toml:7:8]", "art/soldier.fbx is not a glTF file", "export it as glTF 2.0"),
             ("toml:10:8]", "file not found: art\\soldier.glb", "write paths with `/`"),

@@ -86,7 +86,7 @@ fn invalid_tolerances_and_devices_are_rejected() {
              fps = \"2000 %\"\n"
         ),
         &[
-            ("toml:2:13]", "`tolerance` must be a string, not a number", ""),
+            ("toml:2:13]", "`tolerance` must be a string, not a number", "write it with its unit: \"0.1 mm\""),
             ("toml:3:20]", "`motion_tolerance` cannot be \"5\"", "\"0.1 mm\""),
             ("toml:4:20]", "`normal_tolerance` cannot be \"1 mm\"", "\"1 deg\""),
             ("toml:5:12]", "`devices` cannot be \"webgl\"", "did you mean \"webgl2\"?"),

@@ -103,7 +103,7 @@ fn shared_characters_are_small_and_within_the_tolerance() {
         let text = format!("[[model]]\nname = \"m\"\npath = {:?}\nencoding = \"trs-packed\"\n", models.join(path));
         std::fs::write(&manifest, text).unwrap();
         let plan =
-            plan(&Manifest::load(&manifest).unwrap(), &BakeOptions::default()).unwrap().remove(0).trace.unwrap().plan;
+            plan(&Manifest::load(&manifest).unwrap(), &BakeOptions::default()).unwrap().0.remove(0).trace.unwrap().plan;
         let diagonal = rest_diagonal(&plan.model);
         let tolerance = 5e-5 * diagonal;
         let started = std::time::Instant::now();
