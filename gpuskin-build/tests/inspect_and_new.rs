@@ -123,6 +123,13 @@ fn soldier(export: Export) -> Gltf {
 }
 
 #[test]
+fn inspect_hints_at_skins_without_animation() {
+    let mut model = soldier(CORRECT);
+    model.json["animations"] = json!([]);
+    contains(&inspect(&model), &["Likely mistakes", "a skin, but no animation", "animations = [\"run.glb\"]"]);
+}
+
+#[test]
 fn inspect_reports_a_model_and_drafts_a_manifest() {
     let model = soldier(CORRECT);
     let report = inspect(&model);

@@ -31,6 +31,7 @@ impl Analysis {
         self.forward(up);
         self.armature_scale();
         self.names();
+        self.animations();
     }
 
     fn hint(&mut self, message: impl Into<String>, help: impl Into<String>) {
@@ -170,6 +171,15 @@ impl Analysis {
                 message,
                 "masks, sockets and parts use all nodes of a name: give those that you need unique names",
             );
+        }
+    }
+
+    /// Hints at a skin that nothing moves.
+    fn animations(&mut self) {
+        if !self.outline.skins.is_empty() && self.outline.animations.is_empty() {
+            let message = "the file has a skin, but no animation: its only clip, `still`, is the pose of the file";
+            let help = "export its animations, too, or name files that have them: `animations = [\"run.glb\"]`";
+            self.hint(message, help);
         }
     }
 

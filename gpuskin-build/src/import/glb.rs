@@ -21,6 +21,11 @@ pub(super) struct Chunks {
 /// extension.
 pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
     if !bytes.starts_with(MAGIC) {
+        if let Some((what, help)) = other_format(bytes) {
+            return Err(
+                Diagnostic::error(DiagnosticCode::FileKind, format!("the file is not glTF: it is {what}")).help(help)
+            );
+        }
         return Ok(Chunks { json: 0..bytes.len(), bin: None, broken_rules: Vec::new() });
     }
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
@@ -64,6 +69,28 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
     let json = json.ok_or_else(|| cut_off("the JSON chunk is missing"))?;
     broken_rules.dedup();
     Ok(Chunks { json, bin, broken_rules })
+}
+
+/// Returns what a file is that is often taken for glTF, and advice.
+fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    const EXPORT: &str = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
+    const DOWNLOAD: &str = "download the model itself";
+    let text = bytes.trim_ascii_start();
+    let known: [(&str, &str, &str); 7] = [
+        ("Kaydara FBX", "an FBX file", EXPORT),
+        ("; FBX", "an FBX file", EXPORT),
+        ("BLENDER", "a Blender file", EXPORT),
+        ("<!doctype html", "a web page", DOWNLOAD),
+        ("<html", "a web page", DOWNLOAD),
+        ("<?xml", "an XML file", EXPORT),
+        ("PK\x03\x04", "a ZIP archive", "unpack it"),
+    ];
+    if text.is_empty() {
+        return Some(("empty", "export or copy it again"));
+    }
+    let starts =
+        |magic: &str| text.get(..magic.len()).is_some_and(|start| start.eq_ignore_ascii_case(magic.as_bytes()));
+    known.into_iter().find(|(magic, ..)| starts(magic)).map(|(_, what, help)| (what, help))
 }
 
 #[cfg(test)]

@@ -39,6 +39,23 @@ fn truncated_files_are_rejected() {
 }
 
 #[test]
+fn files_of_other_formats_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (bytes, parts) in [
+        (&b"Kaydara FBX Binary  \0\x1a\0"[..], ["not glTF: it is an FBX file", "export it as glTF 2.0"]),
+        (b"\n<!DOCTYPE html><html>", ["not glTF: it is a web page", "download the model itself"]),
+        (b"BLENDER-v402", ["not glTF: it is a Blender file", "export it as glTF 2.0"]),
+        (b"PK\x03\x04", ["not glTF: it is a ZIP archive", "unpack it"]),
+        (b" \n", ["not glTF: it is empty", "export or copy it again"]),
+    ] {
+        let outcome = import(folder.path(), bytes);
+        refused(&outcome, &parts[..1]);
+        let help: String = outcome.diagnostics.iter().map(Diagnostic::help_text).collect();
+        assert!(help.starts_with(parts[1]), "{help}");
+    }
+}
+
+#[test]
 fn truncated_chunks_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut g = figure();
