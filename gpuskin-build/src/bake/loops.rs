@@ -69,7 +69,8 @@ pub(super) fn close(
         let ends = ClipLoop { looped, guessed: wish.is_none(), change, source_gap: seam.gap, gap: closed.gap };
         if let Some(diagnostic) = doubt(clip, &ends, &closed, diagonal) {
             let diagnostic = diagnostic.clip(&clip.name).within(Label::model(&model.name));
-            let span = wish.map_or(entry.name.span.clone(), |wish| wish.span.clone());
+            let named = || entry.clip(&clip.name).map(|clip| clip.name.span.clone());
+            let span = wish.map(|wish| wish.span.clone()).or_else(named).unwrap_or(entry.name.span.clone());
             diagnostics.push(diagnostic.at(&manifest.source, span));
         }
         loops.push(ends);

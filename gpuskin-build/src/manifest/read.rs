@@ -217,7 +217,7 @@ fn model(
         files::check(path, folder, &files::GLTF, notes);
     }
     for key in ["name", "path"] {
-        if section.get(key).is_none() {
+        if section.get(key).is_none() && !section.is_misspelt(key) {
             let example = if key == "name" { "soldier" } else { "art/soldier.glb" };
             let help = format!("add {key} = \"{example}\"");
             notes.error(DiagnosticCode::ManifestMissing, header.clone(), format!("the model has no `{key}`"), help);

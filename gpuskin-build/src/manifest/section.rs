@@ -110,6 +110,13 @@ impl<'d> Section<'d> {
         self.table.get(key)
     }
 
+    /// Whether an unknown key of the table was probably meant to be this one.
+    pub(super) fn is_misspelt(&self, key: &str) -> bool {
+        let unknown =
+            self.table.keys().map(|other| other.get_ref().as_ref()).filter(|name| self.keys.key(name).is_none());
+        unknown.into_iter().any(|name| closest(name, self.keys.names()) == Some(key))
+    }
+
     pub(super) fn string(&self, key: &str, notes: &mut Notes) -> Option<At<String>> {
         string(self.get(key)?, key, "a string", notes)
     }

@@ -206,7 +206,8 @@ fn unknown_words_are_rejected() {
 fn wrong_types_are_rejected() {
     refuses(
         "[bake]\nfps = \"30\"\nscale = true\ntextures = \"rgba8\"\nstorage = 3\n[[model]]\nname = 3\npath = [1]\n\
-         animations = [\"art/run.glb\", 2]\nclips.run = 1\nclips.walk.loop = \"true\"\nclips.idle.loop = 0\n",
+         animations = [\"art/run.glb\", 2]\nclips.run = 1\nclips.walk.loop = \"true\"\nclips.idle.loop = 0\n\
+         scale = \"0.01\"\nnormal_tolerance = 1\n",
         &[
             ("toml:2:7]", "`fps` must be \"source\", \"auto\" or a number, not a string", "remove the quotes"),
             ("toml:3:9]", "`scale` must be a number, not `true`", ""),
@@ -218,6 +219,8 @@ fn wrong_types_are_rejected() {
             ("toml:10:13]", "clip `run` must be a table", "[model.clips.run]"),
             ("toml:11:19]", "`loop` cannot be \"true\"", "remove the quotes"),
             ("toml:12:19]", "`loop` must be true, false or \"close\", not a number", ""),
+            ("toml:13:9]", "`scale` must be a number, not a string", "remove the quotes"),
+            ("toml:14:20]", "`normal_tolerance` must be a string, not a number", "write it with its unit: \"1 deg\""),
         ],
     );
 }
@@ -264,6 +267,11 @@ fn manifest_without_models_is_rejected() {
     refuses("model = []\n", &[("toml:1:9]", "the manifest has no models", "[[model]]")]);
     refuses("[model]\nname = \"a\"\n", &[("toml:1:1]", "`model` must be an array of tables", "[[model]]")]);
     refuses("[[models]]\n", &[("toml:1:3]", "the manifest has no key `models`", "did you mean `model`?")]);
+    // One mistake, one error.
+    refuses(
+        "[[model]]\nname = \"a\"\npaht = \"art/soldier.glb\"\n",
+        &[("toml:3:1]", "[[model]] has no key `paht`", "did you mean `path`?")],
+    );
     refuses("name = \"a\"\n", &[("toml:1:1]", "the manifest has no key `name`", "`name` is a key of [[model]]")]);
 }
 

@@ -156,7 +156,7 @@ fn clips(analysis: &Analysis) -> String {
     }
     let mut table = Table::new(["clip", "in the file", ">seconds", ">keys/s", "baked as", ">loop seam"]);
     let names = printable_names(analysis.clips.iter().map(|clip| clip.name.as_str()), 24);
-    let sources = printable_names(analysis.clips.iter().map(|clip| clip.source.as_str()), 30);
+    let sources = printable_names(analysis.clips.iter().map(|clip| clip.source.as_str()), 60);
     for (clip, (name, source)) in analysis.clips.iter().zip(names.into_iter().zip(sources)) {
         let baked = match clip.kind {
             LoopKind::Loop => "loop",
