@@ -261,7 +261,10 @@ fn bake_check_cache_and_inspect_agree() {
     }
     assert!(report.lines().all(|line| line.chars().count() <= 110), "{report}");
     assert!(works(folder, &["bake", "--check"]).ends_with("baked is up to date\n"));
-    assert!(report.contains("\n2 models up to date\n"), "`bake` bakes models that `bake --check` has cached: {report}");
+    assert!(
+        report.contains("\n2 models, nothing to bake\n"),
+        "`bake` bakes models that `bake --check` has cached: {report}"
+    );
     assert_eq!(works(folder, &["bake"]), report, "a bake without changes prints another report");
     let stats = works(folder, &["cache", "stats"]);
     assert!(stats.contains("  model         2  ") && stats.contains("limit: 4096 MiB"), "{stats}");
@@ -354,11 +357,11 @@ fn second_bake_with_a_bare_manifest_path_bakes_nothing() {
         format!("cache in {}, because the manifest is not in a Cargo package", home.join(".cache/gpuskin").display());
     assert!(first.contains(&place), "{first}");
     let second = bake();
-    assert!(second.contains("1 model up to date"), "{second}");
+    assert!(second.contains("1 model, nothing to bake"), "{second}");
     // In a package, it is in the target folder.
     std::fs::write(game.join("Cargo.lock"), "").unwrap();
     let [first, second] = [bake(), bake()];
     assert!(first.contains("1 model baked") && !first.contains("cache in"), "{first}");
-    assert!(second.contains("1 model up to date"), "{second}");
+    assert!(second.contains("1 model, nothing to bake"), "{second}");
     assert!(game.join("target/gpuskin-cache").is_dir());
 }

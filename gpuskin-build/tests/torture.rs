@@ -56,8 +56,13 @@ impl Place {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).unwrap();
-        let line = text.lines().find_map(|line| line.strip_suffix(&format!(" of {} baked", self.models)));
-        line.unwrap().split(' ').next().unwrap().parse().unwrap()
+        let start = format!("{} model", self.models);
+        let rest = text.lines().find_map(|line| line.strip_prefix(&start)).unwrap().trim_start_matches('s');
+        match rest {
+            " baked" => self.models,
+            ", nothing to bake" => 0,
+            some => some.trim_start_matches(", ").trim_end_matches(" of them baked").parse().unwrap(),
+        }
     }
 
     fn out(&self) -> Files {

@@ -122,10 +122,10 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
     let mut text = done.text;
     let size = bytes(done.bytes);
     let models = count(done.count as u64, "model", "models");
-    let _ = match done.count - done.baked {
-        0 => writeln!(text, "{models} baked"),
-        _ if done.baked == 0 => writeln!(text, "{models} up to date"),
-        kept => writeln!(text, "{models}: {} baked, {kept} up to date", done.baked),
+    let _ = match done.baked {
+        baked if baked == done.count => writeln!(text, "{models} baked"),
+        0 => writeln!(text, "{models}, nothing to bake"),
+        baked => writeln!(text, "{models}, {baked} of them baked"),
     };
     let _ = writeln!(text, "{} files, {size}, in {}", done.files, out.display());
     match (&cache, place) {

@@ -84,9 +84,12 @@ impl Said {
     /// Number of models that were baked instead of taken from a cache.
     #[track_caller]
     pub fn baked(&self) -> usize {
-        let end = format!(" of {MODELS} baked");
-        let line = self.stdout.lines().find_map(|line| line.strip_suffix(&end)).unwrap();
-        line.split(' ').next().unwrap().parse().unwrap()
+        let start = format!("{MODELS} models");
+        match self.stdout.lines().find_map(|line| line.strip_prefix(&start)).unwrap() {
+            " baked" => MODELS,
+            ", nothing to bake" => 0,
+            some => some.trim_start_matches(", ").trim_end_matches(" of them baked").parse().unwrap(),
+        }
     }
 }
 
