@@ -68,7 +68,8 @@ pub(super) struct Args {
 impl Command {
     /// Returns the error for a value without a flag, with the flag that may have been meant.
     fn unexpected(&self, value: &str) -> Failure {
-        if [".glb", ".gltf", ".vrm"].iter().any(|ending| value.ends_with(ending)) {
+        // Commands with an operand take a file, but not a second one.
+        if self.operand.is_none() && [".glb", ".gltf", ".vrm"].iter().any(|ending| value.ends_with(ending)) {
             let instead = "models are declared in gpuskin.toml; `gpuskin inspect` and `gpuskin view` take a file";
             return Failure::Usage(format!("unexpected argument `{value}`: {instead}"));
         }

@@ -178,7 +178,7 @@ fn model_values(analysis: &Analysis, model: &str) -> BTreeMap<&'static str, Stri
     if played.is_empty() {
         played = if moving.is_empty() { analysis.clips.iter().collect() } else { moving };
     }
-    // What a crowd does most of the time comes first.
+    // Clips of standing and walking come first: crowds play them most of the time.
     let usual = ["idle", "walk", "run"];
     let starts = |clip: &ClipSummary| usual.iter().any(|word| clip.name.starts_with(word));
     let contains = |clip: &ClipSummary| usual.iter().any(|word| clip.name.contains(word));
