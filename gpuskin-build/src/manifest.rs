@@ -27,6 +27,7 @@ pub use entry::{
     InfluenceLimit, Lods, LoopWish, Manifest, MaskEntry, MaterialImage, Mode, ModelEntry, PartEntry, Rename, RestFrame,
     RestTime, RootMotion, Storage, Textures, Tolerance, Tolerances, VariantEntry,
 };
+pub(crate) use files::EXPORT;
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};
 #[cfg(not(feature = "textures"))]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::manifest::EXPORT;
 
 const MAGIC: &[u8] = b"glTF";
 const JSON: u32 = 0x4E4F_534A;
@@ -73,7 +74,6 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
 
 /// Returns what a file is that is often taken for glTF, and advice.
 fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    const EXPORT: &str = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
     const DOWNLOAD: &str = "download the model itself";
     let text = bytes.trim_ascii_start();
     let known: [(&str, &str, &str); 7] = [

@@ -21,11 +21,14 @@ pub(super) struct FileKind {
     in_folder: &'static str,
 }
 
+/// Advice for a model in a file of another kind.
+pub(crate) const EXPORT: &str = "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0";
+
 pub(super) const GLTF: FileKind = FileKind {
     noun: "a glTF file",
     endings: &[".glb", ".gltf"],
     others: &["fbx", "blend", "dae", "obj", "usd", "usda", "usdc", "usdz", "bvh"],
-    convert: "export it as glTF 2.0, for example from Blender: File > Export > glTF 2.0",
+    convert: EXPORT,
     in_folder: "give the path of the .glb or .gltf file in the folder",
 };
 
