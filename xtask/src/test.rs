@@ -72,7 +72,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     // Neither clippy nor the unit tests draw.
     deps::ensure(if fast { deps::Needs::Compiler } else { deps::Needs::BothApis }, with_deps)?;
     if with_deps && !fast {
-        for result in [web::install(), deps::install_browser()] {
+        for result in [web::install_target(), deps::install_browser()] {
             if let Err(Failure::Failed(problem)) = result {
                 eprintln!("== {problem}: checks of web programs that need it are left out");
             }

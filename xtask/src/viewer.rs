@@ -13,7 +13,7 @@ Makes the program that draws models in reports from gpuskin-build/viewer.
 
 Usage: cargo xtask viewer [--with-deps]
 
-  --with-deps  installs the target wasm32-unknown-unknown and wasm-bindgen
+  --with-deps  installs the target wasm32-unknown-unknown
 ";
 
 pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
@@ -31,9 +31,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     }
     deps::ensure(deps::Needs::Compiler, with_deps)?;
     if with_deps {
-        web::install()?;
+        web::install_target()?;
     }
-    if let Some(lack) = web::lacks() {
+    if let Some(lack) = web::lacks_target() {
         return Err(Failure::Failed(lack));
     }
     let out = root().join("target/viewer");

@@ -13,7 +13,7 @@ Builds the demo page, examples/web, into a folder of static files, and prints th
 
 Usage: cargo xtask web [--with-deps] [--webgpu-only] [--out DIR] [--serve [--port N]]
 
-  --with-deps    installs the target wasm32-unknown-unknown and wasm-bindgen
+  --with-deps    installs the target wasm32-unknown-unknown
   --webgpu-only  leaves WebGL2 out: a program of half the size
   --out DIR      folder [default: target/web]
   --serve        shows the folder on http://127.0.0.1:PORT/ until it is interrupted
@@ -60,9 +60,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     }
     deps::ensure(deps::Needs::Compiler, with_deps)?;
     if with_deps {
-        install()?;
+        install_target()?;
     }
-    if let Some(lack) = lacks() {
+    if let Some(lack) = lacks_target() {
         return Err(Failure::Failed(lack));
     }
     let files = root().join("examples/web/page");
@@ -88,25 +88,6 @@ pub(crate) fn run(args: Vec<OsString>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns what is missing to build a page, and how to install it.
-pub(crate) fn lacks() -> Option<String> {
-    if let Some(lack) = lacks_target() {
-        return Some(lack);
-    }
-    let Some(wanted) = locked("wasm-bindgen") else {
-        return Some("Cargo.lock does not name wasm-bindgen".to_owned());
-    };
-    let found = bindgen().map(|bindgen| version(&bindgen)).unwrap_or_default();
-    let install = format!("cargo install wasm-bindgen-cli --version {wanted}");
-    match found {
-        Some(found) if found == wanted => None,
-        Some(found) => {
-            Some(format!("wasm-bindgen is {found}, but Cargo.lock has {wanted}; install it with: {install}"))
-        }
-        None => Some(format!("the program wasm-bindgen is missing; install it with: {install}")),
-    }
-}
-
 /// Returns how to install the target of web programs, if it is missing.
 pub(crate) fn lacks_target() -> Option<String> {
     let missing = !target_installed();
@@ -124,46 +105,15 @@ pub(crate) fn install_target() -> Result<(), Failure> {
     crate::cargo::run(rustup).map_err(|_| Failure::Failed(format!("rustup could not add the target {TARGET}")))
 }
 
-/// Installs what [`lacks`] misses, as far as it can.
-pub(crate) fn install() -> Result<(), Failure> {
-    install_target()?;
-    if let (Some(_), Some(wanted)) = (lacks(), locked("wasm-bindgen")) {
-        eprintln!("== cargo install wasm-bindgen-cli --version {wanted}");
-        let tools = tools();
-        let mut install = cargo(["install", "wasm-bindgen-cli", "--version", &wanted, "--root"]);
-        install.arg(&tools).arg("--target-dir").arg(tools.join("build"));
-        crate::cargo::run(install)?;
-    }
-    Ok(())
-}
-
-/// Folder of tools that this program installs.
-fn tools() -> PathBuf {
-    root().join("target/tools")
-}
-
 fn target_installed() -> bool {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
     rustc.args(["--print", "target-libdir", "--target", TARGET]).current_dir(root());
     rustc.output().is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }
 
-/// The wasm-bindgen program: our own, or the one in the path.
-fn bindgen() -> Option<PathBuf> {
-    let own = tools().join("bin").join(format!("wasm-bindgen{}", std::env::consts::EXE_SUFFIX));
-    [own, "wasm-bindgen".into()].into_iter().find(|program| version(program).is_some())
-}
-
 fn version(program: &Path) -> Option<String> {
     let output = Command::new(program).arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).split_whitespace().last()?.to_owned())
-}
-
-/// Version of a package in `Cargo.lock`.
-fn locked(package: &str) -> Option<String> {
-    let lock = std::fs::read_to_string(root().join("Cargo.lock")).ok()?;
-    let (_, rest) = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?;
-    Some(rest.split_once('"')?.0.to_owned())
 }
 
 /// Builds a page into a folder, which is made anew.
@@ -198,24 +148,7 @@ pub(crate) fn build(page: &Page<'_>, out: &Path) -> Result<(), Failure> {
 
     let _ = std::fs::remove_dir_all(out);
     std::fs::create_dir_all(out).map_err(io(out))?;
-    let bindgen = bindgen().ok_or_else(|| Failure::Failed("the program wasm-bindgen is missing".to_owned()))?;
-    let mut command = Command::new(bindgen);
-    command
-        .args([
-            "--target",
-            page.script,
-            "--no-typescript",
-            "--remove-producers-section",
-            "--out-name",
-            page.package,
-            "--out-dir",
-        ])
-        .arg(out)
-        .arg(&wasm);
-    if page.profile == SMALL_PROFILE {
-        command.arg("--remove-name-section");
-    }
-    crate::cargo::run(command)?;
+    crate::cargo::run(bindgen(page, Path::new(&wasm), out))?;
     if let Some(files) = page.files {
         copy(files, out).map_err(io(files))?;
     }
@@ -225,6 +158,16 @@ pub(crate) fn build(page: &Page<'_>, out: &Path) -> Result<(), Failure> {
         copy(&baked, &out.join("gpuskin")).map_err(io(&baked))?;
     }
     Ok(())
+}
+
+/// Returns the command that makes a page's program of a compiled one.
+fn bindgen(page: &Page<'_>, wasm: &Path, out: &Path) -> Command {
+    let mut command = cargo(["run", "--quiet", "--locked", "--manifest-path", "xtask/bindgen/Cargo.toml"]);
+    command.args(["--target-dir", "target/bindgen", "--", page.script, page.package]).args([wasm, out]);
+    if page.profile == SMALL_PROFILE {
+        command.arg("--small");
+    }
+    command
 }
 
 /// Value of a text field in the last of cargo's messages that mentions a word and has the field. Paths with
@@ -276,7 +219,7 @@ pub(crate) fn test(args: Vec<OsString>) -> Result<(), Failure> {
 
 /// Returns what the browser test lacks on this machine.
 pub(crate) fn lacks_for_test() -> Option<String> {
-    lacks().or_else(|| {
+    lacks_target().or_else(|| {
         let missing: Vec<&str> =
             ["chromium", "chromedriver"].into_iter().filter(|program| version(Path::new(program)).is_none()).collect();
         let programs = missing.join(" and ");
@@ -310,4 +253,21 @@ fn print_sizes(out: &Path) {
     }
     let [raw, gzip, brotli] = totals;
     println!("{:<14} {:>10} {:>10} {:>10}", "all", kb(raw), kb(gzip), kb(brotli));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::root;
+
+    /// wasm-bindgen refuses programs that were compiled with another version.
+    #[test]
+    fn wasm_bindgen_has_one_version() {
+        let version = |lock: &str, package: &str| {
+            let text = std::fs::read_to_string(root().join(lock)).expect("a lock file");
+            let (_, rest) = text.split_once(&format!("name = \"{package}\"\nversion = \"")).expect("a package");
+            rest.split_once('"').expect("a version").0.to_owned()
+        };
+        let tool = version("xtask/bindgen/Cargo.lock", "wasm-bindgen-cli-support");
+        assert_eq!(tool, version("Cargo.lock", "wasm-bindgen"), "change it in xtask/bindgen/Cargo.toml");
+    }
 }
