@@ -4,7 +4,7 @@
 pub(crate) mod influences;
 pub(crate) mod lods;
 pub(crate) mod morphs;
-mod order;
+pub(crate) mod order;
 mod tangents;
 
 use std::collections::{BTreeMap, HashMap};
@@ -23,7 +23,7 @@ pub struct Geometry {
     /// Vertices: those that morph targets move, then others. Each of both in the order of first use by triangles; unused
     /// vertices come last.
     pub vertices: Vec<Vertex>,
-    /// Three indices per triangle, in an order that suits the vertex cache of the GPU.
+    /// Three indices per triangle, in an order in which neighbours follow each other.
     pub indices: Vec<u32>,
     /// Sub-meshes: parts that are always visible first, then sorted by part and material.
     pub parts: Vec<MeshPart>,

@@ -17,7 +17,7 @@ use super::plan::ModelOutline;
 use crate::color;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics, Label};
 use crate::geometry::influences::KeptInfluences;
-use crate::geometry::lods::{self, LodSet};
+use crate::geometry::lods::{self, BonePoses, LodSet};
 use crate::geometry::{Dropped, Geometry};
 use crate::manifest::{DeviceClass, InfluenceLimit, Lods, Manifest, ModelEntry, RestTime, Storage};
 use crate::model::{Clip, Model};
@@ -98,7 +98,8 @@ pub(super) fn assemble(
         let FileSet { meta, payloads, files } =
             files::write(manifest.storage, source, &attempt, lods, still.as_ref(), &colors, n == 0);
         let copied: Vec<u32> = lods.copies.iter().map(|copy| copy.of).collect();
-        let source_mesh = attempt.source_mesh(source, &copied);
+        let copies = lods.copies.iter().map(|copy| (copy.of, copy.vertex));
+        let source_mesh = attempt.source_mesh(source, copies);
         let Attempt { plan, errors, mut curves, .. } = attempt;
         curves.iter_mut().for_each(|curve| curve.vertices.repeat(&copied));
         let sockets = if plan.encoding.is_vertex() { Vec::new() } else { sockets(&plan.model) };
@@ -222,16 +223,21 @@ impl LodCache<'_> {
         let outline = self.source.outline;
         if self.known.as_ref().is_none_or(|(vertices, _)| *vertices != encoding.is_vertex()) {
             let geometry = self.source.geometry(encoding);
-            let poses = match &outline.vertices {
-                Some(mesh) if encoding.is_vertex() => lods::of_vertices(&outline.model, mesh),
-                _ => lods::of_bones(&outline.model, geometry),
+            let made = |poses| LodSet { levels: lods::levels(geometry, poses, most, fewest), copies: Vec::new() };
+            let made = match &outline.vertices {
+                // Normals are in the animation texture.
+                Some(mesh) if encoding.is_vertex() => made(&lods::of_vertices(&outline.model, mesh)),
+                _ => {
+                    let bones = BonePoses::new(&outline.model, geometry.vertices.len());
+                    let poses = bones.positions(geometry);
+                    let mut made = made(&poses);
+                    // Morph targets have a word for each vertex.
+                    if geometry.morphs.words.len() + geometry.vertices.len() <= 4 * MAX_TEXELS {
+                        made.add_vertices(&outline.model, geometry, &bones, poses);
+                    }
+                    made
+                }
             };
-            let mut made = LodSet { levels: lods::levels(geometry, &poses, most, fewest), copies: Vec::new() };
-            // In vertex mode, normals are in the animation texture. Morph targets have a word for each vertex.
-            let has_room = geometry.morphs.words.len() + geometry.vertices.len() <= 4 * MAX_TEXELS;
-            if !encoding.is_vertex() && has_room {
-                made.fit_normals(geometry, &poses[0], &lods::rest_axes(&outline.model, geometry));
-            }
             self.known = Some((encoding.is_vertex(), made));
         }
         self.known.as_ref().map_or(&NO_LEVELS, |(_, made)| made)

@@ -262,12 +262,16 @@ impl Attempt {
     }
 
     /// Returns the source's vertices beside the drawn ones; none in vertex mode, or if no difference of the source was measured.
-    /// `copied`: vertices of which levels of detail have copies.
-    pub(super) fn source_mesh(&self, source: AttemptSource<'_>, copied: &[u32]) -> SourceMesh {
+    /// `copies`: vertices that only levels of detail have, each with the index of the vertex that it copies.
+    pub(super) fn source_mesh(
+        &self,
+        source: AttemptSource<'_>,
+        copies: impl Iterator<Item = (u32, Vertex)>,
+    ) -> SourceMesh {
         if self.plan.encoding.is_vertex() || self.curves.iter().all(|curve| curve.difference.at_frames.is_empty()) {
             return SourceMesh::default();
         }
-        SourceMesh::new(&self.plan.model, &self.mesh.drawn(source, &self.texels), copied)
+        SourceMesh::new(&self.plan.model, &self.mesh.drawn(source, &self.texels), copies)
     }
 
     /// Bytes on the GPU that depend on the encoding: animation, vertices and morph targets.

@@ -15,8 +15,8 @@ use crate::color;
 use crate::container::{self, Ktx2};
 use crate::displacement::Displacement;
 use crate::encode::{EncodedTexture, bit_set};
-use crate::geometry::Geometry;
 use crate::geometry::lods::{LodMesh, LodSet};
+use crate::geometry::{Geometry, order};
 use crate::manifest::Storage;
 use crate::measure::ClipErrors;
 use crate::model::{Bone, Mask, Model, MorphTrack};
@@ -179,13 +179,17 @@ fn mesh_file(
     let vertices = section(&mut mesh.words.iter().copied().chain(packed));
     let vertex_count = geometry.vertices.len() + copies.len();
     let wide_indices = vertex_count > 1 << 16;
-    let mut all_indices = geometry.indices.clone();
-    let mut range = |part: &Vec<u32>| {
+    let mut all_indices = Vec::new();
+    let mut range = |part: &[u32]| {
         let first_index = all_indices.len() as u32;
-        all_indices.extend(part);
+        all_indices.extend(order::for_drawing(part, vertex_count));
         IndexRange { first_index, index_count: part.len() as u32 }
     };
-    let level = |level: &LodMesh| MeshLod { error: level.error, parts: level.parts.iter().map(&mut range).collect() };
+    for part in &geometry.parts {
+        range(&geometry.indices[part.first_index as usize..][..part.index_count as usize]);
+    }
+    let level =
+        |level: &LodMesh| MeshLod { error: level.error, parts: level.parts.iter().map(|part| range(part)).collect() };
     let infos: List<MeshLod> = levels.iter().map(level).collect();
     let indices = if wide_indices {
         section(&mut all_indices.iter().copied())

@@ -98,7 +98,7 @@ impl KeptInfluences {
 }
 
 /// Returns the skinning matrices of the rest pose, and of some poses of the clips.
-fn poses(model: &Model) -> Vec<Vec<Rows>> {
+pub(super) fn poses(model: &Model) -> Vec<Vec<Rows>> {
     let of_clip = |clip| (0..OF_A_CLIP).map(move |i| (Some(clip), i as f64 / (OF_A_CLIP - 1) as f64));
     let all: Vec<_> = model.clips.iter().flat_map(of_clip).collect();
     let count = all.len().min(MAX_POSES);

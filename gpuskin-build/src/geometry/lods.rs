@@ -9,6 +9,7 @@
 mod cluster;
 mod collapse;
 mod error;
+mod influences;
 mod layers;
 mod normals;
 mod poses;
@@ -18,19 +19,21 @@ mod surface;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 use gpuskin_rt::internals::{Aabb, MAX_LODS};
 
-use super::{Geometry, order};
+use super::Geometry;
+use crate::model::Model;
 use cluster::Clusters;
 use collapse::{HalfEdgeCollapse, SeamRule};
 use error::LodErrorMeter;
+use influences::InfluenceReduction;
 use normals::NormalFit;
 use simplify::{CollapsibleSurface, Seams};
 
 pub(crate) use normals::VertexCopy;
 use poses::LodPoses;
-pub(crate) use poses::{of_bones, of_vertices, rest_axes};
+pub(crate) use poses::{BonePoses, of_vertices};
 
 /// Wanted number of triangles of the coarsest LOD, and the maximum, unless the manifest asks for more LODs.
 pub(crate) const MIN_TRIANGLES: f64 = 48.0;
@@ -52,6 +55,8 @@ const MERGE_PREFERENCE: f32 = 0.5;
 const MIN_FITTED: usize = 500;
 /// Number of vertices of a LOD per vertex of its own, at least: vertices cost time.
 const VERTICES_PER_OWN: usize = 20;
+/// Maximum number of triangles of a LOD whose vertices lose influences. Few instances are so close that they need a finer one.
+const MAX_REDUCED: usize = 1000;
 /// Maximum error of a LOD, relative to the diagonal of the mesh.
 const MAX_ERROR: f32 = 0.1;
 
@@ -74,17 +79,34 @@ pub(crate) struct LodSet {
 }
 
 impl LodSet {
-    /// Gives corners of triangles vertices of their own where their normals differ from those of the finest LOD. `positions` and
-    /// `axes`: positions, and linear parts of the skinning matrices, of all vertices in the rest pose.
-    pub(crate) fn fit_normals(&mut self, geometry: &Geometry, positions: &[Vec3], axes: &[Mat3]) {
-        let fit = NormalFit::new(geometry, positions, axes);
+    /// Gives LODs vertices of their own: where normals differ from those of the finest LOD, and where fewer influences suffice.
+    /// `poses`: positions of all vertices in the poses of the bones.
+    pub(crate) fn add_vertices(&mut self, model: &Model, geometry: &Geometry, bones: &BonePoses, mut poses: LodPoses) {
+        let axes = bones.rest_axes(geometry);
+        let fit = NormalFit::new(geometry, &poses[0], &axes);
         for level in self.levels.iter_mut().filter(|level| count(&level.parts) >= MIN_FITTED) {
             let used: BTreeSet<u32> = level.parts.iter().flatten().copied().collect();
             fit.fit(&mut level.parts, used.len() / VERTICES_PER_OWN, &mut self.copies);
         }
-        let vertices = geometry.vertices.len() + self.copies.len();
-        let parts = self.levels.iter_mut().flat_map(|level| &mut level.parts);
-        parts.for_each(|part| *part = order::for_vertex_cache(part, vertices));
+        let Some(mut reduction) = InfluenceReduction::new(model, geometry) else { return };
+        let small = |level: &LodMesh| count(&level.parts) <= MAX_REDUCED;
+        let mut reduce =
+            |level: &mut LodMesh| small(level) && reduction.apply(&mut level.parts, level.error, &mut self.copies);
+        let reduced: Vec<bool> = self.levels.iter_mut().map(&mut reduce).collect();
+        if !reduced.contains(&true) {
+            return;
+        }
+        for VertexCopy { vertex, .. } in &self.copies {
+            let moved = poses.iter_mut().zip(bones.of_vertex(vertex));
+            moved.for_each(|(positions, position)| positions.push(position));
+        }
+        let measure = LodErrorMeter::new(geometry, &poses, worn(geometry));
+        let mut finer = 0.0;
+        for (level, reduced) in self.levels.iter_mut().zip(reduced) {
+            let error = if reduced { measure.error(&level.parts) } else { level.error };
+            level.error = error.max(finer);
+            finer = level.error;
+        }
     }
 }
 
@@ -130,8 +152,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
             continue;
         }
         let error = error.max(levels.last().map_or(0.0, |level| level.error));
-        let ordered = |part: &Vec<u32>| order::for_vertex_cache(part, geometry.vertices.len());
-        levels.push(LodMesh { error, parts: chosen.iter().map(ordered).collect() });
+        levels.push(LodMesh { error, parts: chosen.clone() });
         finer = parts;
     }
     levels

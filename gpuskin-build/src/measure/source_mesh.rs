@@ -13,7 +13,8 @@ const POSITION_STEPS: f32 = 15.0;
 /// Number of steps of a weight of 1. Packed weights have 4096 or 65536.
 const WEIGHT_STEPS: f64 = (1 << 16) as f64;
 
-/// Source vertices minus drawn vertices, in bone mode. Of the source vertices that share a drawn one, the first counts.
+/// Source vertices minus drawn vertices, in bone mode. Of the source vertices that share a drawn one, the first counts. Vertices of
+/// levels of detail that use fewer influences are compared with a source that has these influences alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceMesh {
     /// Boxes of the bones that move drawn vertices.
@@ -28,8 +29,8 @@ pub struct SourceMesh {
 }
 
 impl SourceMesh {
-    /// `copied`: vertices whose copies follow the drawn vertices.
-    pub(crate) fn new(model: &Model, drawn: &DrawnModel<'_>, copied: &[u32]) -> Self {
+    /// `copies`: vertices that follow the drawn ones, each with the index of the vertex that it copies.
+    pub(crate) fn new(model: &Model, drawn: &DrawnModel<'_>, copies: impl Iterator<Item = (u32, Vertex)>) -> Self {
         let boxes = boxes(drawn.vertices, model.bones.len());
         let mut sources = vec![None; drawn.vertices.len()];
         let vertices = model.primitives.iter().flat_map(|primitive| {
@@ -39,23 +40,26 @@ impl SourceMesh {
             sources[*baked as usize].get_or_insert(source);
         }
         let (mut positions, mut weights, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
-        let all = (0..drawn.vertices.len()).chain(copied.iter().map(|vertex| *vertex as usize));
-        for (number, vertex) in (0..).zip(all) {
-            let (vertex, source) = (&drawn.vertices[vertex], sources[vertex]);
+        for (number, (of, vertex)) in (0..).zip((0..).zip(drawn.vertices.iter().copied()).chain(copies)) {
             // Every drawn vertex comes from a source vertex.
-            let Some((position, influences)) = source else {
+            let Some((position, influences)) = sources[of as usize] else {
                 positions.extend([0.0; 3]);
-                weights.extend(drawn_influences(vertex).skip(1).map(|_| 0));
+                weights.extend(drawn_influences(&vertex).skip(1).map(|_| 0));
                 continue;
             };
             positions.extend((position - vertex.position.as_dvec3()).as_vec3().to_array());
+            // The errors of levels of detail say what they lose.
+            if drawn_influences(&vertex).count() < drawn_influences(&drawn.vertices[of as usize]).count() {
+                weights.extend(drawn_influences(&vertex).skip(1).map(|_| 0));
+                continue;
+            }
             let weight_of =
                 |bone: u32| influences.iter().filter(|(b, _)| u32::from(*b) == bone).map(|(_, w)| w).sum::<f64>();
             let lost = |(bone, weight)| ((weight_of(bone) - f64::from(weight)) * WEIGHT_STEPS).round() as i32;
-            weights.extend(drawn_influences(vertex).skip(1).map(lost));
+            weights.extend(drawn_influences(&vertex).skip(1).map(lost));
             let missing = |(bone, weight): &(u16, f64)| {
                 let bone = u32::from(*bone);
-                let drawn = *weight <= 0.0 || drawn_influences(vertex).any(|(drawn, _)| drawn == bone);
+                let drawn = *weight <= 0.0 || drawn_influences(&vertex).any(|(drawn, _)| drawn == bone);
                 (!drawn).then_some((number, bone, *weight as f32))
             };
             dropped.extend(influences.iter().filter_map(missing));

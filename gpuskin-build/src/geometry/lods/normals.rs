@@ -25,7 +25,7 @@ const MOST_OF_FEW: usize = 1024;
 /// Number of vertices up to which indices have 16 bits.
 const NARROW: usize = 1 << 16;
 
-/// A vertex with another normal and tangent.
+/// A vertex with another normal and tangent, or fewer influences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct VertexCopy {
     /// Index of the vertex that was copied.
@@ -77,11 +77,8 @@ impl<'a> NormalFit<'a> {
     /// are added to `known`, whose indices continue those of the geometry. `parts`: indices of each part of the LOD, whose triangles
     /// are reordered.
     pub(super) fn fit(&self, parts: &mut [Vec<u32>], most: usize, known: &mut Vec<VertexCopy>) {
-        let before = self.geometry.vertices.len();
-        let first = before + known.len();
-        // More vertices would need wider indices.
-        let room = if before <= NARROW { NARROW - first.min(NARROW) } else { usize::MAX };
-        let most = most.min(room);
+        let first = self.geometry.vertices.len() + known.len();
+        let most = most.min(narrow_room(self.geometry, known));
         let mut corners: Vec<FittedCorner> = Vec::new();
         for (part, indices) in parts.iter_mut().enumerate() {
             self.corners(part, indices, &mut corners);
@@ -194,6 +191,12 @@ impl<'a> NormalFit<'a> {
         let tangent = (along - normal * along.dot(normal)).try_normalize().unwrap_or(along);
         Vertex { normal, tangent: tangent.extend(vertex.tangent.w), ..vertex }
     }
+}
+
+/// Returns how many more vertices LODs may have: more than [`NARROW`] would need wider indices.
+pub(super) fn narrow_room(geometry: &Geometry, copies: &[VertexCopy]) -> usize {
+    let before = geometry.vertices.len();
+    if before <= NARROW { NARROW.saturating_sub(before + copies.len()) } else { usize::MAX }
 }
 
 /// Cofactor matrix, which maps normals as the matrix maps surfaces.

@@ -1,6 +1,7 @@
 //! Vertex positions at some times of the clips.
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
+use gpuskin_rt::internals::vertex::Vertex;
 
 use crate::geometry::Geometry;
 use crate::model::{Clip, Model};
@@ -29,34 +30,57 @@ fn pose_times(model: &Model, vertices: usize) -> Vec<PoseTime<'_>> {
     std::iter::once((None, 0.0)).chain((0..count).map(|i| all[i * all.len() / count])).collect()
 }
 
-/// Returns the positions of vertices in bone mode, with the influences that are kept.
-pub(crate) fn of_bones(model: &Model, geometry: &Geometry) -> LodPoses {
-    let skinned = |(clip, seconds): PoseTime<'_>| {
-        let bones = Sampler::new(model, clip).skin_matrices(seconds);
-        let at = |(index, vertex): (usize, &gpuskin_rt::internals::vertex::Vertex)| {
-            let weight = |row: u32| bones[row as usize / 3][row as usize % 3][3];
-            let deltas = geometry.morphs.of(index).iter();
-            let moved = deltas.map(|delta| delta.position.as_dvec3() * weight(delta.row));
-            let p = vertex.position.as_dvec3() + moved.sum::<DVec3>();
-            let moved = |m: &Rows| DVec3::from(m.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]));
-            let influences = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);
-            let parts = influences.map(|(&bone, weight)| moved(&bones[bone as usize]) * f64::from(weight));
-            parts.sum::<DVec3>().as_vec3()
+/// Skinning matrices of all bones in some poses; the rest pose comes first. `[pose][bone]`
+pub(crate) struct BonePoses(Vec<Vec<Rows>>);
+
+impl BonePoses {
+    /// `vertices`: number of vertices whose positions are wanted.
+    pub(crate) fn new(model: &Model, vertices: usize) -> Self {
+        let matrices = |(clip, seconds): PoseTime<'_>| Sampler::new(model, clip).skin_matrices(seconds);
+        Self(pose_times(model, vertices).into_iter().map(matrices).collect())
+    }
+
+    /// Returns the positions of vertices with the influences that are kept.
+    pub(crate) fn positions(&self, geometry: &Geometry) -> LodPoses {
+        let skinned = |bones: &Vec<Rows>| {
+            let at = |(index, vertex): (usize, &Vertex)| {
+                let weight = |row: u32| bones[row as usize / 3][row as usize % 3][3];
+                let deltas = geometry.morphs.of(index).iter();
+                let moved = deltas.map(|delta| delta.position.as_dvec3() * weight(delta.row));
+                skin(bones, vertex, vertex.position.as_dvec3() + moved.sum::<DVec3>()).as_vec3()
+            };
+            geometry.vertices.iter().enumerate().map(at).collect()
         };
-        geometry.vertices.iter().enumerate().map(at).collect()
-    };
-    pose_times(model, geometry.vertices.len()).into_iter().map(skinned).collect()
+        self.0.iter().map(skinned).collect()
+    }
+
+    /// Iterates over the positions of a vertex that no morph target moves.
+    pub(super) fn of_vertex(&self, vertex: &Vertex) -> impl Iterator<Item = Vec3> {
+        self.0.iter().map(|bones| skin(bones, vertex, vertex.position.as_dvec3()).as_vec3())
+    }
+
+    /// Returns the linear part of the skinning matrix of each vertex in the rest pose.
+    pub(crate) fn rest_axes(&self, geometry: &Geometry) -> Vec<Mat3> {
+        let linear = |m: &Rows| DMat3::from_cols_array_2d(&m.map(|[x, y, z, _]| [x, y, z])).transpose();
+        let bones: Vec<DMat3> = self.0[0].iter().map(linear).collect();
+        let of = |vertex: &Vertex| {
+            let axes = influences(vertex).map(|(bone, weight)| bones[bone] * weight);
+            axes.sum::<DMat3>().as_mat3()
+        };
+        geometry.vertices.iter().map(of).collect()
+    }
 }
 
-/// Returns the linear part of the skinning matrix of each vertex in the rest pose.
-pub(crate) fn rest_axes(model: &Model, geometry: &Geometry) -> Vec<Mat3> {
-    let linear = |m: &Rows| DMat3::from_cols_array_2d(&m.map(|[x, y, z, _]| [x, y, z])).transpose();
-    let bones: Vec<DMat3> = Sampler::new(model, None).skin_matrices(0.0).iter().map(linear).collect();
-    let of = |vertex: &gpuskin_rt::internals::vertex::Vertex| {
-        let influences = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);
-        influences.map(|(&bone, weight)| bones[bone as usize] * f64::from(weight)).sum::<DMat3>().as_mat3()
-    };
-    geometry.vertices.iter().map(of).collect()
+/// Iterates over the bones of a vertex and their weights.
+fn influences(vertex: &Vertex) -> impl Iterator<Item = (usize, f64)> {
+    let all = vertex.joints.iter().zip(vertex.weights).filter(|(_, weight)| *weight > 0.0);
+    all.map(|(&bone, weight)| (bone as usize, f64::from(weight)))
+}
+
+/// Returns where a vertex is whose position is `p` before skinning.
+pub(super) fn skin(bones: &[Rows], vertex: &Vertex, p: DVec3) -> DVec3 {
+    let moved = |m: &Rows| DVec3::from(m.map(|r| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3]));
+    influences(vertex).map(|(bone, weight)| moved(&bones[bone]) * weight).sum()
 }
 
 /// Returns the positions of vertices in vertex mode.

@@ -1,4 +1,4 @@
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec2, DVec3, Mat3, Vec3};
 use gpuskin_rt::internals::vertex::Vertex;
 
 use super::*;
@@ -436,7 +436,7 @@ fn shared_models_lose_no_more_than_with_meshopt() {
         let model = crate::import::import(&manifest, &manifest.models[0], pixels, &mut diagnostics, &mut inputs);
         let model = model.expect("a model");
         let geometry = Geometry::with_at_most(&model, 8);
-        let poses = of_bones(&model, &geometry);
+        let poses = BonePoses::new(&model, geometry.vertices.len()).positions(&geometry);
         let first = levels(&geometry, &poses, 1, MIN_TRIANGLES).remove(0);
         let finest = geometry.parts.iter();
         let groups: Vec<&[u32]> =
