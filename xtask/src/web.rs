@@ -146,6 +146,8 @@ pub(crate) fn build(page: &Page<'_>, out: &Path) -> Result<(), Failure> {
     let wasm = field(&messages, &format!("{}.wasm", page.package.replace('-', "_")), "\"filenames\":[\"");
     let wasm = wasm.ok_or_else(|| Failure::Failed("cargo named no program".to_owned()))?;
 
+    // `bindgen` runs in another folder.
+    let out = &std::path::absolute(out).map_err(io(out))?;
     let _ = std::fs::remove_dir_all(out);
     std::fs::create_dir_all(out).map_err(io(out))?;
     crate::cargo::run(bindgen(page, Path::new(&wasm), out))?;
