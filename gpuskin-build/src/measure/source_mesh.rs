@@ -42,17 +42,17 @@ impl SourceMesh {
         let (mut positions, mut weights, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
         for (number, (of, vertex)) in (0..).zip((0..).zip(drawn.vertices.iter().copied()).chain(copies)) {
             // Every drawn vertex comes from a source vertex.
-            let Some((position, influences)) = sources[of as usize] else {
-                positions.extend([0.0; 3]);
+            let source = sources[of as usize];
+            positions.extend(
+                source.map_or([0.0; 3], |(position, _)| (position - vertex.position.as_dvec3()).as_vec3().to_array()),
+            );
+            // The errors of levels of detail say what they lose.
+            let count = |vertex| drawn_influences(vertex).count();
+            let is_whole = count(&vertex) == count(&drawn.vertices[of as usize]);
+            let Some((_, influences)) = source.filter(|_| is_whole) else {
                 weights.extend(drawn_influences(&vertex).skip(1).map(|_| 0));
                 continue;
             };
-            positions.extend((position - vertex.position.as_dvec3()).as_vec3().to_array());
-            // The errors of levels of detail say what they lose.
-            if drawn_influences(&vertex).count() < drawn_influences(&drawn.vertices[of as usize]).count() {
-                weights.extend(drawn_influences(&vertex).skip(1).map(|_| 0));
-                continue;
-            }
             let weight_of =
                 |bone: u32| influences.iter().filter(|(b, _)| u32::from(*b) == bone).map(|(_, w)| w).sum::<f64>();
             let lost = |(bone, weight)| ((weight_of(bone) - f64::from(weight)) * WEIGHT_STEPS).round() as i32;

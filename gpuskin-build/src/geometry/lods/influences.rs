@@ -52,10 +52,13 @@ impl<'a> InfluenceReduction<'a> {
     fn replace(&mut self, index: u32, most: f64, copies: &mut Vec<VertexCopy>) -> Option<u32> {
         let vertices = &self.geometry.vertices;
         let own = (index as usize).checked_sub(vertices.len());
+        // Morph targets move vertices by their index.
+        if !self.geometry.morphs.of(index as usize).is_empty() {
+            return None;
+        }
         let vertex = own.map_or_else(|| vertices[index as usize], |own| copies[own].vertex);
         let count = self.fewest(&vertex, most);
-        // Morph targets move vertices by their index.
-        if count == count_of(&vertex) || own.is_none() && !self.geometry.morphs.of(index as usize).is_empty() {
+        if count == count_of(&vertex) {
             return None;
         }
         if let Some(own) = own {
