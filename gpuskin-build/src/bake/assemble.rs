@@ -233,7 +233,7 @@ impl LodCache<'_> {
                     let mut made = made(&poses);
                     // Morph targets have a word for each vertex.
                     if geometry.morphs.words.len() + geometry.vertices.len() <= 4 * MAX_TEXELS {
-                        made.add_vertices(&outline.model, geometry, &bones, poses);
+                        made.add_vertices(&outline.model, geometry, &bones, &poses);
                     }
                     made
                 }

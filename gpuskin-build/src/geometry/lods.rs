@@ -13,8 +13,10 @@ mod influences;
 mod layers;
 mod normals;
 mod poses;
+mod positions;
 mod simplify;
 mod surface;
+mod vertices;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -29,11 +31,13 @@ use collapse::{HalfEdgeCollapse, SeamRule};
 use error::LodErrorMeter;
 use influences::InfluenceReduction;
 use normals::NormalFit;
+use positions::PositionFit;
 use simplify::{CollapsibleSurface, Seams};
 
-pub(crate) use normals::VertexCopy;
 use poses::LodPoses;
 pub(crate) use poses::{BonePoses, of_vertices};
+pub(crate) use vertices::VertexCopy;
+use vertices::{LevelVertices, narrow_room};
 
 /// Wanted number of triangles of the coarsest LOD, and the maximum, unless the manifest asks for more LODs.
 pub(crate) const MIN_TRIANGLES: f64 = 48.0;
@@ -55,8 +59,9 @@ const MERGE_PREFERENCE: f32 = 0.5;
 const MIN_FITTED: usize = 500;
 /// Number of vertices of a LOD per vertex of its own, at least: vertices cost time.
 const VERTICES_PER_OWN: usize = 20;
-/// Maximum number of triangles of a LOD whose vertices lose influences. Few instances are so close that they need a finer one.
-const MAX_REDUCED: usize = 1000;
+/// Maximum number of triangles of a LOD whose vertices move, and lose influences. Few instances are so close that they need a finer
+/// one, and its vertices would take much memory.
+const MAX_SMALL: usize = 1000;
 /// Maximum error of a LOD, relative to the diagonal of the mesh.
 const MAX_ERROR: f32 = 0.1;
 
@@ -79,33 +84,36 @@ pub(crate) struct LodSet {
 }
 
 impl LodSet {
-    /// Gives LODs vertices of their own: where normals differ from those of the finest LOD, and where fewer influences suffice.
-    /// `poses`: positions of all vertices in the poses of the bones.
-    pub(crate) fn add_vertices(&mut self, model: &Model, geometry: &Geometry, bones: &BonePoses, mut poses: LodPoses) {
+    /// Gives LODs vertices of their own: with normals that differ from those of the finest LOD, and in small LODs at other positions
+    /// and with fewer influences. `poses`: positions of all vertices in the poses of the bones.
+    pub(crate) fn add_vertices(&mut self, model: &Model, geometry: &Geometry, bones: &BonePoses, poses: &LodPoses) {
         let axes = bones.rest_axes(geometry);
-        let fit = NormalFit::new(geometry, &poses[0], &axes);
-        for level in self.levels.iter_mut().filter(|level| count(&level.parts) >= MIN_FITTED) {
-            let used: BTreeSet<u32> = level.parts.iter().flatten().copied().collect();
-            fit.fit(&mut level.parts, used.len() / VERTICES_PER_OWN, &mut self.copies);
-        }
-        let Some(mut reduction) = InfluenceReduction::new(model, geometry) else { return };
-        let small = |level: &LodMesh| count(&level.parts) <= MAX_REDUCED;
-        let mut reduce =
-            |level: &mut LodMesh| small(level) && reduction.apply(&mut level.parts, level.error, &mut self.copies);
-        let reduced: Vec<bool> = self.levels.iter_mut().map(&mut reduce).collect();
-        if !reduced.contains(&true) {
-            return;
-        }
-        for VertexCopy { vertex, .. } in &self.copies {
-            let moved = poses.iter_mut().zip(bones.of_vertex(vertex));
-            moved.for_each(|(positions, position)| positions.push(position));
-        }
-        let measure = LodErrorMeter::new(geometry, &poses, worn(geometry));
+        let normals = NormalFit::new(geometry, &poses[0], &axes);
+        let influences = InfluenceReduction::new(model);
+        let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
+        let positions = PositionFit::new(geometry, bones, poses, &measure);
+        let before = geometry.vertices.len();
         let mut finer = 0.0;
-        for (level, reduced) in self.levels.iter_mut().zip(reduced) {
-            let error = if reduced { measure.error(&level.parts) } else { level.error };
-            level.error = error.max(finer);
+        for level in &mut self.levels {
+            let room = narrow_room(before, self.copies.len());
+            let mut copies = Vec::new();
+            if count(&level.parts) >= MIN_FITTED {
+                let used: BTreeSet<u32> = level.parts.iter().flatten().copied().collect();
+                normals.fit(&mut level.parts, room.min(used.len() / VERTICES_PER_OWN), &mut copies);
+            }
+            if count(&level.parts) <= MAX_SMALL {
+                let mut own = LevelVertices::new(geometry, &level.parts, &copies);
+                if own.vertices.len() <= room {
+                    influences.iter().for_each(|influences| influences.apply(&mut own, level.error));
+                    level.error = positions.apply(&mut own);
+                    (level.parts, copies) = own.into_copies();
+                }
+            }
+            level.error = level.error.max(finer);
             finer = level.error;
+            let indices = level.parts.iter_mut().flatten();
+            indices.filter(|index| **index >= before as u32).for_each(|index| *index += self.copies.len() as u32);
+            self.copies.append(&mut copies);
         }
     }
 }

@@ -14,7 +14,8 @@ const POSITION_STEPS: f32 = 15.0;
 const WEIGHT_STEPS: f64 = (1 << 16) as f64;
 
 /// Source vertices minus drawn vertices, in bone mode. Of the source vertices that share a drawn one, the first counts. Vertices of
-/// levels of detail that use fewer influences are compared with a source that has these influences alone.
+/// levels of detail that are moved or use fewer influences are compared with a source that is moved by the same, and has these
+/// influences alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceMesh {
     /// Boxes of the bones that move drawn vertices.
@@ -43,10 +44,9 @@ impl SourceMesh {
         for (number, (of, vertex)) in (0..).zip((0..).zip(drawn.vertices.iter().copied()).chain(copies)) {
             // Every drawn vertex comes from a source vertex.
             let source = sources[of as usize];
-            positions.extend(
-                source.map_or([0.0; 3], |(position, _)| (position - vertex.position.as_dvec3()).as_vec3().to_array()),
-            );
-            // The errors of levels of detail say what they lose.
+            // The errors of levels of detail say how far they move vertices, and what they lose.
+            let drawn_at = drawn.vertices[of as usize].position.as_dvec3();
+            positions.extend(source.map_or([0.0; 3], |(position, _)| (position - drawn_at).as_vec3().to_array()));
             let count = |vertex| drawn_influences(vertex).count();
             let is_whole = count(&vertex) == count(&drawn.vertices[of as usize]);
             let Some((_, influences)) = source.filter(|_| is_whole) else {

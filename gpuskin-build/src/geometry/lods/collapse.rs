@@ -31,8 +31,6 @@ const LEAST_LIMIT: f32 = 1e-4;
 const SLACK: f32 = 1.05;
 /// Minimum growth of the limit until a collapse that was too far off is tried again.
 const RETRY: f32 = 1.2;
-/// Weight of distances in the rest pose relative to other poses.
-const REST_WEIGHT: f32 = 1.8;
 
 /// Result of an attempt to collapse an edge.
 #[derive(Debug, PartialEq)]
@@ -61,7 +59,7 @@ impl HalfEdgeCollapse<'_> {
             };
             let [key, v, u] = if start { edges.next() } else { self.queue.pop().map(|Reverse(next)| next) }?;
             limit = limit.max(f32::from_bits(key));
-            if limit > most * REST_WEIGHT || self.tests > most_tests {
+            if limit > most * self.rest_weight || self.tests > most_tests {
                 return None;
             }
             let whole = u == NONE;
@@ -108,7 +106,8 @@ impl HalfEdgeCollapse<'_> {
         if !self.find_star(v, u, star) {
             return Attempt::Impossible;
         }
-        let weight = |pose: usize| if pose == 0 { REST_WEIGHT } else { 1.0 };
+        let rest_weight = self.rest_weight;
+        let weight = |pose: usize| if pose == 0 { rest_weight } else { 1.0 };
         // The removed vertex is likely to be farthest off, in the pose in which it was before.
         let last = self.worst[v as usize] as usize;
         let mut near = 0;

@@ -30,6 +30,9 @@ pub(super) struct PointSample {
 pub(super) const QUICK_SAMPLE: PointSample = PointSample { at_rest: 768, farthest: 32, others: 16 };
 /// Sampling for the stored error of a LOD.
 pub(super) const THOROUGH: PointSample = PointSample { at_rest: 2560, farthest: 64, others: 64 };
+/// Sampling for the stored error of a LOD whose vertices moved: distances differ less from each other, so that those which are
+/// greatest in the rest pose need not be greatest in others.
+pub(super) const EVEN: PointSample = PointSample { at_rest: 4096, farthest: 256, others: 256 };
 
 /// All points in all poses.
 #[cfg(test)]
@@ -146,35 +149,50 @@ impl<'a> LodErrorMeter<'a> {
         self.worn.iter().enumerate().map(of).fold(0.0, f32::max)
     }
 
+    /// Returns the error of a LOD with vertices of its own, in metres. `parts`: indices of each part, into `positions`, which are
+    /// their positions in the same poses.
+    pub(super) fn error_of_vertices(&self, parts: &[Vec<u32>], positions: &LodPoses, sample: PointSample) -> f32 {
+        let mut most = 0.0_f32;
+        for (finest, worn) in self.finest.iter().zip(&self.worn) {
+            let coarse = PosedSurface::new(worn.iter().flat_map(|&p| &parts[p]), positions);
+            let mut points = middles(&coarse.tree);
+            // Vertices that moved may be off, too.
+            let used: BTreeSet<u32> = coarse.tree.triangles().iter().flatten().copied().collect();
+            points.extend(used.into_iter().map(|vertex| [vertex; 3]));
+            let away = self.distances((&finest.vertices, self.poses), (&coarse, positions), sample);
+            let there = self.distances((&points, positions), (&finest.surface, self.poses), sample);
+            most = away.iter().chain(&there).fold(most, |most, (_, distance)| most.max(*distance));
+        }
+        most
+    }
+
     /// Returns the error of one surface, from its parts.
     pub(super) fn of_surface(&self, surface: usize, parts: &[Vec<u32>], sample: PointSample) -> SurfaceError {
         let finest = &self.finest[surface];
         let coarse = PosedSurface::new(parts.iter().flatten(), self.poses);
-        // The centre of a triangle, and a point on each edge.
-        let middles =
-            coarse.tree.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, a, b], [b, b, c], [c, c, a]]);
-        let away = self.distances(&finest.vertices, &coarse, sample);
-        let there = self.distances(&middles.collect::<Vec<_>>(), &finest.surface, sample);
+        let away = self.distances((&finest.vertices, self.poses), (&coarse, self.poses), sample);
+        let there = self.distances((&middles(&coarse.tree), self.poses), (&finest.surface, self.poses), sample);
         let error = away.iter().chain(&there).map(|(_, distance)| *distance).fold(0.0, f32::max);
         let far = away.into_iter().filter(|(_, distance)| *distance > error * FAR_RATIO);
         SurfaceError { error, vertices: far.map(|(point, _)| point[0]).collect() }
     }
 
-    /// Returns the distances of points from a surface, each the greatest over the measured poses.
+    /// Returns the distances of points from a surface, each the greatest over the measured poses. Points and surface come with the
+    /// positions of their vertices.
     fn distances(
         &self,
-        points: &[SurfacePoint],
-        surface: &PosedSurface,
+        (points, of_points): (&[SurfacePoint], &LodPoses),
+        (surface, of_surface): (&PosedSurface, &LodPoses),
         sample: PointSample,
     ) -> Vec<(SurfacePoint, f32)> {
         let points: Vec<SurfacePoint> = strided(points, sample.at_rest).collect();
         let closest_in = |pose: usize| -> Vec<ClosestPoint> {
-            let there = surface.at(self.poses, pose);
+            let there = surface.at(of_surface, pose);
             // The closest triangle of one point is probably close to the next point.
             let in_turn = |points: &'_ [SurfacePoint]| {
                 let mut near = 0;
                 let mut next = |point| {
-                    let found = there.closest(middle(point, &self.poses[pose]), near, 0.0);
+                    let found = there.closest(middle(point, &of_points[pose]), near, 0.0);
                     near = found.triangle;
                     found
                 };
@@ -199,10 +217,9 @@ impl<'a> LodErrorMeter<'a> {
         // Distances below this affect neither the error nor the list of vertices.
         let matters = closest.iter().fold(0.0, |most: f32, found| most.max(found.distance)) * FAR_RATIO;
         let in_pose = |pose: usize| {
-            let there = surface.at(self.poses, pose);
-            let distance = |&i: &usize| {
-                there.closest(middle(&points[i], &self.poses[pose]), closest[i].triangle, matters).distance
-            };
+            let there = surface.at(of_surface, pose);
+            let distance =
+                |&i: &usize| there.closest(middle(&points[i], &of_points[pose]), closest[i].triangle, matters).distance;
             some.iter().map(distance).collect()
         };
         let moving: Vec<Vec<f32>> = (1..self.poses.len()).into_par_iter().map(in_pose).collect();
@@ -238,8 +255,13 @@ fn revealing(finest: &[FinestSurface], poses: &LodPoses) -> Vec<usize> {
     found
 }
 
+/// Returns the centre of each triangle, and a point on each edge.
+fn middles(tree: &BoxTree) -> Vec<SurfacePoint> {
+    tree.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, a, b], [b, b, c], [c, c, a]]).collect()
+}
+
 /// Returns at most `most` points, evenly spaced.
-fn strided(points: &[SurfacePoint], most: usize) -> impl Iterator<Item = SurfacePoint> + '_ {
+pub(super) fn strided(points: &[SurfacePoint], most: usize) -> impl Iterator<Item = SurfacePoint> + '_ {
     let count = points.len().min(most);
     (0..count).map(move |i| points[i * points.len() / count])
 }

@@ -9,7 +9,8 @@ use gpuskin_rt::internals::vertex::Vertex;
 use rayon::prelude::*;
 
 use super::layers::{face, faces_same_way};
-use super::surface::{BoxTree, FittedTree, closest};
+use super::surface::{BoxTree, FittedTree, barycentric};
+use super::vertices::VertexCopy;
 use crate::geometry::Geometry;
 use crate::vector_math::{add, dot, scale, sub};
 
@@ -22,17 +23,6 @@ const POINTS: [[f32; 3]; 3] = [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]
 /// Maximum number of triangles of the finest LOD with such points: so many per triangle of the coarser LOD, or so many in all.
 const MOST_PER_TRIANGLE: usize = 2;
 const MOST_OF_FEW: usize = 1024;
-/// Number of vertices up to which indices have 16 bits.
-const NARROW: usize = 1 << 16;
-
-/// A vertex with another normal and tangent, or fewer influences.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct VertexCopy {
-    /// Index of the vertex that was copied.
-    pub(crate) of: u32,
-    pub(crate) vertex: Vertex,
-}
-
 /// Fits the normals of coarser LODs in the rest pose.
 pub(super) struct NormalFit<'a> {
     geometry: &'a Geometry,
@@ -78,7 +68,6 @@ impl<'a> NormalFit<'a> {
     /// are reordered.
     pub(super) fn fit(&self, parts: &mut [Vec<u32>], most: usize, known: &mut Vec<VertexCopy>) {
         let first = self.geometry.vertices.len() + known.len();
-        let most = most.min(narrow_room(self.geometry, known));
         let mut corners: Vec<FittedCorner> = Vec::new();
         for (part, indices) in parts.iter_mut().enumerate() {
             self.corners(part, indices, &mut corners);
@@ -193,39 +182,7 @@ impl<'a> NormalFit<'a> {
     }
 }
 
-/// Returns how many more vertices LODs may have: more than [`NARROW`] would need wider indices.
-pub(super) fn narrow_room(geometry: &Geometry, copies: &[VertexCopy]) -> usize {
-    let before = geometry.vertices.len();
-    if before <= NARROW { NARROW.saturating_sub(before + copies.len()) } else { usize::MAX }
-}
-
 /// Cofactor matrix, which maps normals as the matrix maps surfaces.
 fn cofactor(m: &Mat3) -> Mat3 {
     Mat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis))
-}
-
-/// Returns the barycentric coordinates of the point of a triangle that is closest to another point; `None` if it has no area.
-fn barycentric(p: Vec3, [a, b, c]: [Vec3; 3]) -> Option<DVec3> {
-    let [to_b, to_c, to_p] = [b, c, closest(p, a, b, c)].map(|q| (q - a).as_dvec3());
-    let (bb, bc, cc) = (to_b.dot(to_b), to_b.dot(to_c), to_c.dot(to_c));
-    let (pb, pc) = (to_p.dot(to_b), to_p.dot(to_c));
-    let determinant = bb * cc - bc * bc;
-    let (of_b, of_c) = ((cc * pb - bc * pc) / determinant, (bb * pc - bc * pb) / determinant);
-    (determinant > 0.0).then(|| DVec3::new(1.0 - of_b - of_c, of_b, of_c))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn weights_give_the_closest_point() {
-        let corners = [Vec3::new(1.0, 0.0, 2.0), Vec3::new(3.0, 0.5, 2.0), Vec3::new(0.0, 2.0, 1.0)];
-        for p in [Vec3::new(1.0, 1.0, 1.0), Vec3::new(9.0, 0.0, 0.0), Vec3::new(-4.0, -4.0, 3.0)] {
-            let weights = barycentric(p, corners).unwrap().as_vec3();
-            let at = corners[0] * weights.x + corners[1] * weights.y + corners[2] * weights.z;
-            assert!(at.distance(closest(p, corners[0], corners[1], corners[2])) < 1e-6);
-        }
-        assert_eq!(barycentric(Vec3::ONE, [Vec3::X, Vec3::X * 2.0, Vec3::X * 3.0]), None);
-    }
 }

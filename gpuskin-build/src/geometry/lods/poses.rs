@@ -1,6 +1,6 @@
 //! Vertex positions at some times of the clips.
 
-use glam::{DMat3, DVec3, Mat3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
 use gpuskin_rt::internals::vertex::Vertex;
 
 use crate::geometry::Geometry;
@@ -54,9 +54,17 @@ impl BonePoses {
         self.0.iter().map(skinned).collect()
     }
 
-    /// Iterates over the positions of a vertex that no morph target moves.
-    pub(super) fn of_vertex(&self, vertex: &Vertex) -> impl Iterator<Item = Vec3> {
-        self.0.iter().map(|bones| skin(bones, vertex, vertex.position.as_dvec3()).as_vec3())
+    /// Returns the skinning matrix of a vertex in each pose.
+    pub(super) fn affines(&self, vertex: &Vertex) -> Vec<DAffine3> {
+        let of = |bones: &Vec<Rows>| {
+            let mut sum = [[0.0; 4]; 3];
+            for (bone, weight) in influences(vertex) {
+                sum.iter_mut().flatten().zip(bones[bone].iter().flatten()).for_each(|(sum, m)| *sum += m * weight);
+            }
+            let column = |k: usize| DVec3::from(sum.map(|row| row[k]));
+            DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) }
+        };
+        self.0.iter().map(of).collect()
     }
 
     /// Returns the linear part of the skinning matrix of each vertex in the rest pose.

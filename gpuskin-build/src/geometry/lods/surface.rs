@@ -1,7 +1,7 @@
 //! Distance of a point from an animated surface, with a tree of boxes that is built once and
 //! refitted to each pose.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use crate::vector_math::{Lanes, add, distance_squared, dot, greatest, least, scale, sub};
 
@@ -290,6 +290,16 @@ pub(super) fn closest(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
     if sum > 0.0 { add(a, add(scale(ab, vb / sum), scale(ac, vc / sum))) } else { a }
 }
 
+/// Returns the barycentric coordinates of the point of a triangle that is closest to another point; `None` if it has no area.
+pub(super) fn barycentric(p: Vec3, [a, b, c]: [Vec3; 3]) -> Option<DVec3> {
+    let [to_b, to_c, to_p] = [b, c, closest(p, a, b, c)].map(|q| (q - a).as_dvec3());
+    let (bb, bc, cc) = (to_b.dot(to_b), to_b.dot(to_c), to_c.dot(to_c));
+    let (pb, pc) = (to_p.dot(to_b), to_p.dot(to_c));
+    let determinant = bb * cc - bc * bc;
+    let (of_b, of_c) = ((cc * pb - bc * pc) / determinant, (bb * pc - bc * pb) / determinant);
+    (determinant > 0.0).then(|| DVec3::new(1.0 - of_b - of_c, of_b, of_c))
+}
+
 /// Four triangles, in one lane each.
 #[derive(Default)]
 struct FourTriangles {
@@ -413,6 +423,17 @@ mod tests {
         let nothing = FittedTree { tree: &BoxTree::new(Vec::new(), &[]), positions: &[], boxes: &[] };
         assert_eq!(nothing.closest(Vec3::ZERO, 0, 0.0).distance, f32::INFINITY);
         assert_eq!(nothing.closest_around(Vec3::ZERO, 0, 0.0).distance, f32::INFINITY);
+    }
+
+    #[test]
+    fn weights_give_the_closest_point() {
+        let corners = [Vec3::new(1.0, 0.0, 2.0), Vec3::new(3.0, 0.5, 2.0), Vec3::new(0.0, 2.0, 1.0)];
+        for p in [Vec3::new(1.0, 1.0, 1.0), Vec3::new(9.0, 0.0, 0.0), Vec3::new(-4.0, -4.0, 3.0)] {
+            let weights = barycentric(p, corners).unwrap().as_vec3();
+            let at = corners[0] * weights.x + corners[1] * weights.y + corners[2] * weights.z;
+            assert!(at.distance(closest(p, corners[0], corners[1], corners[2])) < 1e-6);
+        }
+        assert_eq!(barycentric(Vec3::ONE, [Vec3::X, Vec3::X * 2.0, Vec3::X * 3.0]), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use glam::Vec3;
 
 use super::state::NONE;
-use super::{Attempt, HalfEdgeCollapse, REST_WEIGHT};
+use super::{Attempt, HalfEdgeCollapse};
 use crate::geometry::lods::layers::faces_same_way;
 use crate::vector_math::{dot, sub};
 
@@ -72,7 +72,7 @@ impl HalfEdgeCollapse<'_> {
         // The second longest side.
         let width = sides.element_sum() - sides.max_element() - sides.min_element();
         let least = if covered { 0.0 } else { width * 0.5 };
-        let mut needed = (measured.first().map_or(0.0, |(off, _)| *off) * weight * REST_WEIGHT).max(least);
+        let mut needed = (measured.first().map_or(0.0, |(off, _)| *off) * weight * self.rest_weight).max(least);
         if needed <= limit {
             'poses: for pose in 1..self.poses.len() {
                 for &(_, slot) in measured.iter().take(IN_ALL_POSES) {

@@ -20,6 +20,9 @@ const MAX_SAMPLES: usize = 2;
 /// poses, as a divisor. Vertices of the finest LOD are measured in all poses.
 const POINTS_IN_ALL_POSES: usize = 1 << 12;
 const MAX_STRIDE: usize = 8;
+/// Weight of distances in the rest pose relative to other poses, in the first LOD: it is seen from so close that games compare it
+/// with the model as it was made.
+const REST_WEIGHT: f32 = 1.8;
 /// No corner or place.
 pub(super) const NONE: u32 = u32::MAX;
 /// Texture coordinates of a vertex: the first and the second ones.
@@ -77,6 +80,8 @@ pub(crate) struct HalfEdgeCollapse<'a> {
     pub(super) side: f32,
     /// Metres per unit of each of the [`COORDINATES`].
     pub(super) uv_scales: [f32; 2],
+    /// Weight of distances in the rest pose relative to other poses.
+    pub(super) rest_weight: f32,
     /// Points of triangles are measured in one pose of so many.
     pub(super) stride: usize,
     pub(super) pieces: Pieces,
@@ -233,6 +238,7 @@ impl<'a> HalfEdgeCollapse<'a> {
             queue: BinaryHeap::new(),
             side,
             uv_scales: uv.map(|uv| if uv > 0.0 { metres / uv } else { PALETTE_SIDES * side }),
+            rest_weight: if total == finest.surface.tree.triangles().len() { REST_WEIGHT } else { 1.0 },
             stride: (total / POINTS_IN_ALL_POSES).clamp(1, MAX_STRIDE),
             pieces,
             groups: groups.len(),
