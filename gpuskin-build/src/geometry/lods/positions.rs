@@ -3,10 +3,9 @@
 //! weighted least squares, whose weights grow with the distance, so that the greatest distance becomes smaller.
 
 mod least_squares;
+mod places;
 
-use std::collections::BTreeMap;
-
-use glam::{DAffine3, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::error::{EVEN, FinestSurface, LodErrorMeter, SurfacePoint, THOROUGH, middle, strided};
@@ -14,7 +13,8 @@ use super::poses::{BonePoses, LodPoses};
 use super::surface::{BoxTree, ClosestPoint, FittedTree, barycentric, closest};
 use super::vertices::LevelVertices;
 use crate::geometry::Geometry;
-use least_squares::{PlacedVertices, Residual, moves};
+use least_squares::{Residual, moves};
+use places::PlacedVertices;
 
 /// Number of times that vertices move, and that their error is measured.
 const ROUNDS: usize = 8;
@@ -53,37 +53,10 @@ impl<'a> PositionFit<'a> {
 
     /// Moves the vertices of a LOD, unless its error does not become smaller. Returns the error in metres.
     pub(super) fn apply(&self, level: &mut LevelVertices<'_>) -> f32 {
-        let skinning: Vec<Vec<DAffine3>> = level.vertices.iter().map(|own| self.bones.affines(&own.vertex)).collect();
-        let fixed: Vec<bool> = (0..level.vertices.len()).map(|vertex| level.is_fixed(vertex)).collect();
-        // Vertices at one place move together.
-        let mut place_of_position = BTreeMap::new();
-        let mut places = Vec::new();
-        let mut at: Vec<DVec3> = Vec::new();
-        let mut free: Vec<bool> = Vec::new();
-        for (vertex, own) in level.vertices.iter().enumerate() {
-            let (bound, rest) = (own.vertex.position, self.poses[0][own.of as usize]);
-            let bits = [bound, rest].map(|p| p.to_array().map(|c| (c + 0.0).to_bits()));
-            let place = *place_of_position.entry(bits).or_insert(at.len());
-            if place == at.len() {
-                at.push(bound.as_dvec3());
-                free.push(true);
-            }
-            free[place] &= !fixed[vertex];
-            places.push(place as u32);
-        }
-        let placed = PlacedVertices { places: &places, free: &free, skinning: &skinning };
-        let positions = |at: &[DVec3]| -> LodPoses {
-            let in_pose = |pose: usize| {
-                let of = |vertex: usize| match fixed[vertex] {
-                    true => self.poses[pose][level.vertices[vertex].of as usize],
-                    false => skinning[vertex][pose].transform_point3(at[places[vertex] as usize]).as_vec3(),
-                };
-                (0..fixed.len()).map(of).collect()
-            };
-            (0..self.poses.len()).map(in_pose).collect()
-        };
-        let mut posed = positions(&at);
+        let (vertices, mut at) = PlacedVertices::new(level, self.bones, self.poses);
+        let count = self.poses.len();
         let error = |posed: &LodPoses, sample| self.measure.error_of_vertices(&level.parts, posed, sample);
+        let mut posed = vertices.positions(&at, count);
         let before = error(&posed, EVEN);
         let surfaces = self.measure.worn().iter().enumerate().filter_map(|(surface, worn)| {
             let triangles = worn.iter().flat_map(|&p| level.parts[p].as_chunks::<3>().0).copied().collect();
@@ -93,25 +66,24 @@ impl<'a> PositionFit<'a> {
         let (mut least, mut best) = (f32::INFINITY, None);
         for round in 0..ROUNDS {
             let residuals = self.residuals(&surfaces, &posed, round);
-            for (p, by) in at.iter_mut().zip(moves(&residuals, &placed)) {
+            for (p, by) in at.iter_mut().zip(moves(&residuals, &vertices)) {
                 // As the vertex will be stored.
                 *p = (*p + by * STEP).as_vec3().clamp(self.range[0], self.range[1]).as_dvec3();
             }
-            posed = positions(&at);
+            posed = vertices.positions(&at, count);
             let found = error(&posed, THOROUGH);
             if found < least {
                 (least, best) = (found, Some(at.clone()));
             }
         }
-        let Some(best) = best else { return before };
-        let after = error(&positions(&best), EVEN);
-        if after >= before {
-            return before;
+        let measured = best.map(|best| (error(&vertices.positions(&best, count), EVEN), best));
+        match measured.filter(|(after, _)| *after < before) {
+            Some((after, best)) => {
+                vertices.place(&best, level);
+                after
+            }
+            None => before,
         }
-        for (own, place) in level.vertices.iter_mut().zip(&places).filter(|(_, place)| free[**place as usize]) {
-            own.vertex.position = best[*place as usize].as_vec3();
-        }
-        after
     }
 
     /// Measures how far both surfaces are apart, in the poses of a round.

@@ -1,9 +1,9 @@
 //! Where vertices move so that points between them come closest to others.
 
-use glam::{DAffine3, DMat3, DVec3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 
-/// Exponent of the weight of a distance: with this one, the sum of sixth powers is minimised (iteratively reweighted least squares).
-const POWER: i32 = 4;
+use super::places::PlacedVertices;
+
 /// Weight of points without distance, relative to those with the greatest.
 const LEAST_WEIGHT: f64 = 0.02;
 /// Weight of the positions that vertices have, relative to the points around them.
@@ -31,18 +31,9 @@ impl Residual {
     }
 }
 
-/// Vertices at places that move.
-pub(super) struct PlacedVertices<'a> {
-    /// Place of each vertex.
-    pub(super) places: &'a [u32],
-    /// Whether each place may move.
-    pub(super) free: &'a [bool],
-    /// Skinning matrices. `[vertex][pose]`
-    pub(super) skinning: &'a [Vec<DAffine3>],
-}
-
-/// Returns how far each place moves before skinning, so that the weighted squares of all distances are least.
-pub(super) fn moves(residuals: &[Residual], vertices: &PlacedVertices<'_>) -> Vec<DVec3> {
+/// Returns how far each place moves before skinning, so that the weighted squares of all distances are least. Weights are the fourth
+/// powers of distances, so that repetition minimises the sum of their sixth powers (iteratively reweighted least squares).
+pub(super) fn moves(residuals: &[Residual], vertices: &PlacedVertices) -> Vec<DVec3> {
     let count = vertices.free.len();
     let most = residuals.iter().map(|residual| residual.off.length()).fold(0.0, f64::max);
     let mut found = vec![DVec3::ZERO; count];
@@ -51,7 +42,8 @@ pub(super) fn moves(residuals: &[Residual], vertices: &PlacedVertices<'_>) -> Ve
     }
     // Linear parts of the motion of each point, by the motions of three places.
     let parts = |residual: &Residual| {
-        let weight = (residual.off.length() / most).powi(POWER) + LEAST_WEIGHT;
+        let share = residual.off.length_squared() / (most * most);
+        let weight = share * share + LEAST_WEIGHT;
         let part = |k: usize| {
             let vertex = residual.vertices[k] as usize;
             let place = vertices.places[vertex] as usize;
@@ -105,15 +97,13 @@ pub(super) fn moves(residuals: &[Residual], vertices: &PlacedVertices<'_>) -> Ve
 
 #[cfg(test)]
 mod tests {
+    use glam::DAffine3;
+
     use super::*;
 
-    /// Two vertices at one place, one at another, and one that is fixed.
-    const PLACES: [u32; 4] = [0, 0, 1, 2];
-    const FREE: [bool; 3] = [true, true, false];
-
+    /// Solves for two vertices at one place, one at another, and one that is fixed.
     fn solved(skinning: DAffine3, residuals: &[Residual]) -> Vec<DVec3> {
-        let skinning = vec![vec![skinning]; PLACES.len()];
-        moves(residuals, &PlacedVertices { places: &PLACES, free: &FREE, skinning: &skinning })
+        moves(residuals, &PlacedVertices::of_places(&[0, 0, 1, 2], &[true, true, false], skinning))
     }
 
     fn residual(vertices: [u32; 3], weights: DVec3, off: DVec3) -> Residual {

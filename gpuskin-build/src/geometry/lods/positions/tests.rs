@@ -1,4 +1,6 @@
-use glam::DVec2;
+use std::collections::BTreeMap;
+
+use glam::{DAffine3, DVec2};
 use gpuskin_rt::internals::morph::MorphDelta;
 
 use super::*;
