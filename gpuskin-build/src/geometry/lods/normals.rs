@@ -23,6 +23,7 @@ const POINTS: [[f32; 3]; 3] = [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]
 /// Maximum number of triangles of the finest LOD with such points: so many per triangle of the coarser LOD, or so many in all.
 const MOST_PER_TRIANGLE: usize = 2;
 const MOST_OF_FEW: usize = 1024;
+
 /// Fits the normals of coarser LODs in the rest pose.
 pub(super) struct NormalFit<'a> {
     geometry: &'a Geometry,

@@ -535,3 +535,30 @@ fn corners_whose_normals_face_away_get_others() {
     let squashed = Mat3::from_diagonal(Vec3::new(1.0, 1.0, 0.0));
     assert!(made(squashed, &geometry, 9).copies.is_empty());
 }
+
+#[test]
+fn vertices_of_small_levels_belong_to_one_level() {
+    let model = crate::model::fixtures::model(tube(33, 48, None, 0, DVec3::ZERO));
+    let geometry = Geometry::with_at_most(&model, 4);
+    let bones = BonePoses::new(&model, geometry.vertices.len());
+    let made = |geometry: &Geometry| {
+        let poses = bones.positions(geometry);
+        let mut set = LodSet { levels: levels(geometry, &poses, 7, MIN_TRIANGLES), copies: Vec::new() };
+        set.add_vertices(&model, geometry, &bones, &poses);
+        set
+    };
+    let LodSet { levels, copies } = made(&geometry);
+    let before = geometry.vertices.len();
+    let mut owners = vec![BTreeSet::new(); copies.len()];
+    for (number, level) in levels.iter().enumerate() {
+        for index in level.parts.iter().flatten().filter(|index| **index as usize >= before) {
+            owners[*index as usize - before].insert(number);
+        }
+    }
+    assert!(owners.iter().all(|levels| levels.len() == 1) && owners.iter().flatten().max() > Some(&1), "{owners:?}");
+    assert!(levels.is_sorted_by(|a, b| a.error <= b.error));
+    // Indices of 16 bits stay.
+    let mut many = geometry.clone();
+    many.vertices.resize((1 << 16) - 1, geometry.vertices[0]);
+    assert!(made(&many).copies.len() <= 1);
+}

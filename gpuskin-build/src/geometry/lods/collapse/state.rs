@@ -20,8 +20,8 @@ const MAX_SAMPLES: usize = 2;
 /// poses, as a divisor. Vertices of the finest LOD are measured in all poses.
 const POINTS_IN_ALL_POSES: usize = 1 << 12;
 const MAX_STRIDE: usize = 8;
-/// Weight of distances in the rest pose relative to other poses, in the first LOD: it is seen from so close that games compare it
-/// with the model as it was made.
+/// Weight of distances in the rest pose relative to other poses in the first LOD, which must not be farther off there than what
+/// `meshopt` makes of the rest pose alone.
 const REST_WEIGHT: f32 = 1.8;
 /// No corner or place.
 pub(super) const NONE: u32 = u32::MAX;
