@@ -155,10 +155,8 @@ impl<'a> LodErrorMeter<'a> {
         let mut most = 0.0_f32;
         for (finest, worn) in self.finest.iter().zip(&self.worn) {
             let coarse = PosedSurface::new(worn.iter().flat_map(|&p| &parts[p]), positions);
-            let mut points = middles(&coarse.tree);
             // Vertices that moved may be off, too.
-            let used: BTreeSet<u32> = coarse.tree.triangles().iter().flatten().copied().collect();
-            points.extend(used.into_iter().map(|vertex| [vertex; 3]));
+            let points = points_of(&coarse.tree);
             let away = self.distances((&finest.vertices, self.poses), (&coarse, positions), sample);
             let there = self.distances((&points, positions), (&finest.surface, self.poses), sample);
             most = away.iter().chain(&there).fold(most, |most, (_, distance)| most.max(*distance));
@@ -218,8 +216,9 @@ impl<'a> LodErrorMeter<'a> {
         let matters = closest.iter().fold(0.0, |most: f32, found| most.max(found.distance)) * FAR_RATIO;
         let in_pose = |pose: usize| {
             let there = surface.at(of_surface, pose);
-            let distance =
-                |&i: &usize| there.closest(middle(&points[i], &of_points[pose]), closest[i].triangle, matters).distance;
+            let distance = |&i: &usize| {
+                there.closest_around(middle(&points[i], &of_points[pose]), closest[i].triangle, matters).distance
+            };
             some.iter().map(distance).collect()
         };
         let moving: Vec<Vec<f32>> = (1..self.poses.len()).into_par_iter().map(in_pose).collect();
@@ -258,6 +257,12 @@ fn revealing(finest: &[FinestSurface], poses: &LodPoses) -> Vec<usize> {
 /// Returns the centre of each triangle, and a point on each edge.
 fn middles(tree: &BoxTree) -> Vec<SurfacePoint> {
     tree.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, a, b], [b, b, c], [c, c, a]]).collect()
+}
+
+/// Returns the centre of each triangle, a point on each edge, and each corner.
+pub(super) fn points_of(tree: &BoxTree) -> Vec<SurfacePoint> {
+    let corners: BTreeSet<u32> = tree.triangles().iter().flatten().copied().collect();
+    middles(tree).into_iter().chain(corners.into_iter().map(|vertex| [vertex; 3])).collect()
 }
 
 /// Returns at most `most` points, evenly spaced.

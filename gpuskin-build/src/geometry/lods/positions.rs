@@ -8,7 +8,7 @@ mod places;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::error::{EVEN, FinestSurface, LodErrorMeter, SurfacePoint, THOROUGH, middle, strided};
+use super::error::{EVEN, FinestSurface, LodErrorMeter, SurfacePoint, middle, points_of, strided};
 use super::poses::{BonePoses, LodPoses};
 use super::surface::{BoxTree, ClosestPoint, FittedTree, barycentric, closest};
 use super::vertices::LevelVertices;
@@ -16,13 +16,14 @@ use crate::geometry::Geometry;
 use least_squares::{Residual, moves};
 use places::PlacedVertices;
 
-/// Number of times that vertices move, and that their error is measured.
-const ROUNDS: usize = 8;
+/// Number of times that vertices move.
+const ROUNDS: usize = 6;
 /// Number of poses that a round looks at, of which the rest pose is one.
 const POSES_PER_ROUND: usize = 4;
 /// Maximum number of points of each of both surfaces whose distances are measured in the rest pose.
 const AT_REST: usize = 1 << 11;
-/// Number of these points at which a round measures distances: those with the greatest, and others.
+/// Number of these points that are also measured in other poses, and that vertices move for: those with the greatest distances
+/// before, and others.
 const FARTHEST: usize = 1 << 8;
 const OTHERS: usize = 1 << 8;
 /// Part of the way to the solution of a round that vertices move.
@@ -55,15 +56,14 @@ impl<'a> PositionFit<'a> {
     pub(super) fn apply(&self, level: &mut LevelVertices<'_>) -> f32 {
         let (vertices, mut at) = PlacedVertices::new(level, self.bones, self.poses);
         let count = self.poses.len();
-        let error = |posed: &LodPoses, sample| self.measure.error_of_vertices(&level.parts, posed, sample);
         let mut posed = vertices.positions(&at, count);
-        let before = error(&posed, EVEN);
+        let before = self.measure.error_of_vertices(&level.parts, &posed, EVEN);
         let surfaces = self.measure.worn().iter().enumerate().filter_map(|(surface, worn)| {
             let triangles = worn.iter().flat_map(|&p| level.parts[p].as_chunks::<3>().0).copied().collect();
             FittedSurface::new(self.measure.finest(surface), &self.poses[0], triangles, &posed[0])
         });
         let surfaces: Vec<FittedSurface<'_>> = surfaces.collect();
-        let (mut least, mut best) = (f32::INFINITY, None);
+        let (mut least, mut best) = (self.farthest(&surfaces, &posed, f32::INFINITY), None);
         for round in 0..ROUNDS {
             let residuals = self.residuals(&surfaces, &posed, round);
             for (p, by) in at.iter_mut().zip(moves(&residuals, &vertices)) {
@@ -71,19 +71,30 @@ impl<'a> PositionFit<'a> {
                 *p = (*p + by * STEP).as_vec3().clamp(self.range[0], self.range[1]).as_dvec3();
             }
             posed = vertices.positions(&at, count);
-            let found = error(&posed, THOROUGH);
+            let found = self.farthest(&surfaces, &posed, least);
             if found < least {
                 (least, best) = (found, Some(at.clone()));
             }
         }
-        let measured = best.map(|best| (error(&vertices.positions(&best, count), EVEN), best));
-        match measured.filter(|(after, _)| *after < before) {
+        // At more points, the vertices before may be closer.
+        let error = |at: &[DVec3]| self.measure.error_of_vertices(&level.parts, &vertices.positions(at, count), EVEN);
+        match best.map(|best| (error(&best), best)).filter(|(after, _)| *after < before) {
             Some((after, best)) => {
                 vertices.place(&best, level);
                 after
             }
             None => before,
         }
+    }
+
+    /// Returns the greatest distance of the points of both surfaces, in metres, or one that is not below `enough`.
+    fn farthest(&self, surfaces: &[FittedSurface<'_>], posed: &LodPoses, enough: f32) -> f32 {
+        let in_pose = |pose: usize| {
+            let farther =
+                |most: f32, surface: &FittedSurface<'_>| surface.farthest((self.poses, posed), pose, [most, enough]);
+            surfaces.iter().fold(0.0, farther)
+        };
+        (0..self.poses.len()).into_par_iter().map(in_pose).reduce(|| 0.0, f32::max)
     }
 
     /// Measures how far both surfaces are apart, in the poses of a round.
@@ -100,10 +111,10 @@ impl<'a> PositionFit<'a> {
 struct FittedSurface<'a> {
     finest: &'a FinestSurface,
     tree: BoxTree,
-    /// Points of the finest LOD, each with the closest triangle in the rest pose.
-    from_finest: Vec<(SurfacePoint, u32)>,
-    /// Points of this LOD, each with the closest triangle of the finest LOD in the rest pose.
-    from_own: Vec<(SurfacePoint, u32)>,
+    /// Points of the finest LOD, and their closest triangles.
+    from_finest: MeasuredPoints,
+    /// Points of this LOD, and their closest triangles in the finest LOD.
+    from_own: MeasuredPoints,
 }
 
 impl<'a> FittedSurface<'a> {
@@ -114,13 +125,8 @@ impl<'a> FittedSurface<'a> {
             return None;
         }
         let tree = BoxTree::new(triangles, rest);
-        let finest_tree = &finest.surface.tree;
-        // The centre and the corners of each triangle, and a point on each edge.
-        let of_triangle =
-            |&[a, b, c]: &[u32; 3]| [[a, b, c], [a, a, a], [b, b, b], [c, c, c], [a, a, b], [b, b, c], [c, c, a]];
-        let points: Vec<SurfacePoint> = tree.triangles().iter().flat_map(of_triangle).collect();
-        let from_finest = with_closest(&finest.vertices, finest_rest, (&tree, rest));
-        let from_own = with_closest(&points, rest, (finest_tree, finest_rest));
+        let from_finest = MeasuredPoints::new(&finest.vertices, finest_rest, (&tree, rest));
+        let from_own = MeasuredPoints::new(&points_of(&tree), rest, (&finest.surface.tree, finest_rest));
         Some(Self { finest, tree, from_finest, from_own })
     }
 
@@ -134,41 +140,77 @@ impl<'a> FittedSurface<'a> {
             let vertices = tree.triangles()[triangle as usize];
             (vertices, vertices.map(|vertex| positions[vertex as usize]))
         };
-        let from_finest = self.from_finest.iter().filter_map(|(point, near)| {
+        let from_finest = self.from_finest.in_every_pose().filter_map(|(point, near)| {
             let p = middle(point, finest);
-            let (vertices, corners) = corners(&self.tree, here.closest(p, *near, 0.0).triangle, own);
+            let (vertices, corners) = corners(&self.tree, here.closest_around(p, *near, 0.0).triangle, own);
             Some(Residual::new(pose, vertices, barycentric(p, corners)?, corners, p))
         });
-        let from_own = self.from_own.iter().map(|(point, near)| {
+        let from_own = self.from_own.in_every_pose().map(|(point, near)| {
             let p = middle(point, own);
-            let (_, [a, b, c]) = corners(&self.finest.surface.tree, there.closest(p, *near, 0.0).triangle, finest);
+            let (_, [a, b, c]) =
+                corners(&self.finest.surface.tree, there.closest_around(p, *near, 0.0).triangle, finest);
             let corners = point.map(|vertex| own[vertex as usize]);
             Residual::new(pose, *point, DVec3::splat(1.0 / 3.0), corners, closest(p, a, b, c))
         });
         from_finest.chain(from_own).collect()
     }
+
+    /// Returns the greatest distance of points in a pose if it is above `most`, or one that is not below `enough`.
+    fn farthest(&self, (finest, own): (&LodPoses, &LodPoses), pose: usize, [mut most, enough]: [f32; 2]) -> f32 {
+        let there = self.finest.surface.at(finest, pose);
+        let boxes = self.tree.boxes(&own[pose]);
+        let here = FittedTree { tree: &self.tree, positions: &own[pose], boxes: &boxes };
+        let from_finest =
+            self.from_finest.in_pose(pose).map(|(point, near)| (middle(point, &finest[pose]), near, &here));
+        let from_own = self.from_own.in_pose(pose).map(|(point, near)| (middle(point, &own[pose]), near, &there));
+        for (p, near, other) in from_finest.chain(from_own) {
+            if most >= enough {
+                break;
+            }
+            most = most.max(other.closest_around(p, *near, most).distance);
+        }
+        most
+    }
 }
 
-/// Returns the points that are farthest from a surface in the rest pose, and others, each with the closest triangle.
-fn with_closest(
-    points: &[SurfacePoint],
-    of_points: &[Vec3],
-    (tree, positions): (&BoxTree, &[Vec3]),
-) -> Vec<(SurfacePoint, u32)> {
-    let boxes = tree.boxes(positions);
-    let there = FittedTree { tree, positions, boxes: &boxes };
-    let mut near = 0;
-    let mut next = |point: SurfacePoint| {
-        let found = there.closest(middle(&point, of_points), near, 0.0);
-        near = found.triangle;
-        (point, found)
-    };
-    let mut all: Vec<(SurfacePoint, ClosestPoint)> = strided(points, AT_REST).map(&mut next).collect();
-    all.sort_by(|(_, a), (_, b)| b.distance.total_cmp(&a.distance));
-    let others = all.len().saturating_sub(FARTHEST);
-    let step = others.div_ceil(OTHERS).max(1);
-    let chosen = all.iter().enumerate().filter(|(i, _)| *i < FARTHEST || i % step == 0);
-    chosen.map(|(_, (point, found))| (*point, found.triangle)).collect()
+/// Points of a surface whose distances from another one are measured.
+struct MeasuredPoints {
+    /// Each with the closest triangle in the rest pose, before vertices move.
+    points: Vec<(SurfacePoint, u32)>,
+    /// Number of them that are measured in poses besides the rest pose: the first ones.
+    moving: usize,
+}
+
+impl MeasuredPoints {
+    fn new(points: &[SurfacePoint], of_points: &[Vec3], (tree, positions): (&BoxTree, &[Vec3])) -> Self {
+        let boxes = tree.boxes(positions);
+        let there = FittedTree { tree, positions, boxes: &boxes };
+        let mut near = 0;
+        let mut next = |point: SurfacePoint| {
+            let found = there.closest(middle(&point, of_points), near, 0.0);
+            near = found.triangle;
+            (point, found)
+        };
+        let mut all: Vec<(SurfacePoint, ClosestPoint)> = strided(points, AT_REST).map(&mut next).collect();
+        all.sort_by(|(_, a), (_, b)| b.distance.total_cmp(&a.distance));
+        let step = all.len().saturating_sub(FARTHEST).div_ceil(OTHERS).max(1);
+        let with_triangle = |(i, (point, found)): (usize, (SurfacePoint, ClosestPoint))| (i, (point, found.triangle));
+        let (mut points, others): (Vec<_>, Vec<_>) =
+            all.into_iter().enumerate().map(with_triangle).partition(|(i, _)| *i < FARTHEST || i % step == 0);
+        let moving = points.len();
+        points.extend(others);
+        Self { points: points.into_iter().map(|(_, point)| point).collect(), moving }
+    }
+
+    /// Returns the points that are measured in a pose.
+    fn in_pose(&self, pose: usize) -> impl Iterator<Item = &(SurfacePoint, u32)> {
+        self.points[..if pose == 0 { self.points.len() } else { self.moving }].iter()
+    }
+
+    /// Returns the points that are measured in all poses.
+    fn in_every_pose(&self) -> impl Iterator<Item = &(SurfacePoint, u32)> {
+        self.points[..self.moving].iter()
+    }
 }
 
 #[cfg(test)]
