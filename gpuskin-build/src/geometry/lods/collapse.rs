@@ -41,16 +41,26 @@ enum Attempt {
     Impossible,
 }
 
+/// A simplified surface.
+pub(super) struct Collapsed {
+    /// Limit that was needed, in metres.
+    pub(super) limit: f32,
+    /// Groups of triangles.
+    pub(super) groups: Vec<Vec<u32>>,
+    /// Whether pieces vanished.
+    pub(super) lost_pieces: bool,
+}
+
 impl HalfEdgeCollapse<'_> {
-    /// Removes vertices until at most `triangles` triangles are left. Returns the limit that was
-    /// needed, in metres, and the groups of triangles. Returns `None` if the limit would exceed
-    /// `most`, or the work its maximum.
-    pub(super) fn simplify(mut self, triangles: usize, most: f32) -> Option<(f32, Vec<Vec<u32>>)> {
+    /// Removes vertices until at most `triangles` triangles are left. Returns `None` if the limit would exceed `most`, or the work
+    /// its maximum.
+    pub(super) fn simplify(mut self, triangles: usize, most: f32) -> Option<Collapsed> {
         let mut left = self.removed.iter().filter(|removed| !**removed).count();
         let most_tests = MAX_TESTS * left;
         let mut edges = self.edges().into_iter().peekable();
         let mut limit = LEAST_LIMIT * self.side;
         let mut star = Star::default();
+        let mut lost_pieces = false;
         while left > triangles {
             // The edges of the start come in order: a queue of all of them would be slow.
             let start = match (edges.peek(), self.queue.peek()) {
@@ -68,7 +78,10 @@ impl HalfEdgeCollapse<'_> {
                 false => self.attempt(v, u, limit * SLACK, &mut star),
             };
             match attempt {
-                Attempt::Allowed if whole => left -= self.remove_piece(v),
+                Attempt::Allowed if whole => {
+                    left -= self.remove_piece(v);
+                    lost_pieces = true;
+                }
                 Attempt::Allowed => {
                     left -= star.gone.len();
                     self.collapse(v, u, &star);
@@ -84,7 +97,7 @@ impl HalfEdgeCollapse<'_> {
             let group = self.corners[triangle[0] as usize].group;
             groups[group as usize].extend(self.vertices_of(*triangle));
         }
-        Some((limit, groups))
+        Some(Collapsed { limit, groups, lost_pieces })
     }
 
     /// Returns the edges in both directions, as entries of the queue in order.

@@ -23,6 +23,11 @@ impl Layers {
         let triangles = tree.triangles();
         Self { piece: pieces(triangles, positions), faces: triangles.iter().map(|t| face(t, positions)).collect() }
     }
+
+    /// Returns whether there are several pieces.
+    pub(super) fn has_pieces(&self) -> bool {
+        self.piece.iter().any(|piece| *piece > 0)
+    }
 }
 
 /// Returns the unit normal of a triangle; 0 if it has no area.

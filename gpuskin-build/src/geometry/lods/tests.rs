@@ -307,7 +307,7 @@ fn collapses_keep_within_their_limit() {
     let mut before = 0.0;
     for wanted in [total / 2, total / 8, total / 16] {
         let collapse = HalfEdgeCollapse::new(&geometry, &poses, measure.finest(0), &finest, SeamRule::Kept).unwrap();
-        let (limit, parts) = collapse.simplify(wanted, 1.0).expect("a simpler surface");
+        let Collapsed { limit, groups: parts, .. } = collapse.simplify(wanted, 1.0).expect("a simpler surface");
         assert!((wanted - 2..=wanted).contains(&count(&parts)), "{wanted}: {}", count(&parts));
         let error = measure.error_of_sample(&parts, error::EVERYTHING);
         assert!(error <= limit * 1.06, "{wanted}: {error} m, limit {limit} m");
@@ -361,7 +361,8 @@ fn covered_pieces_vanish_and_wide_ones_stay() {
         let measure = LodErrorMeter::new(&geometry, &poses, worn(&geometry));
         let own = vec![geometry.indices.clone()];
         let collapse = HalfEdgeCollapse::new(&geometry, &poses, measure.finest(0), &own, SeamRule::Kept).unwrap();
-        let (limit, parts) = collapse.with_pieces().simplify(triangles, 1.0).expect("a simpler surface");
+        let Collapsed { limit, groups: parts, .. } =
+            collapse.with_pieces().simplify(triangles, 1.0).expect("a simpler surface");
         assert!(measure.error_of_sample(&parts, error::EVERYTHING) <= limit * 1.06);
         let radius = |v: &u32| geometry.vertices[*v as usize].position.truncate().length();
         (limit, parts[0].iter().map(radius).collect::<Vec<f32>>())
