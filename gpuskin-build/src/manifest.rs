@@ -28,6 +28,8 @@ pub use entry::{
     RestTime, RootMotion, Storage, Textures, Tolerance, Tolerances, VariantEntry,
 };
 pub(crate) use files::EXPORT;
+#[cfg(feature = "cli")]
+pub(crate) use files::is_other_model;
 pub(crate) use read::named_source;
 pub use reference::{json_schema, key_tables};
 #[cfg(not(feature = "textures"))]

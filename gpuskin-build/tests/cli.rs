@@ -209,6 +209,14 @@ fn inspect_rejects_other_files() {
     let output = in_folder(folder.path(), &["inspect", "b.ktx2"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("b.ktx2 cannot be read"));
+    // Models in other formats, known by their content or by their names.
+    for (name, content) in [("a.bin", &b"Kaydara FBX Binary"[..]), ("a.usdz", b"content"), ("a.OBJ", b"v 0 0 0")] {
+        std::fs::write(folder.path().join(name), content).unwrap();
+        let output = in_folder(folder.path(), &["inspect", name]);
+        let expected = format!("{name} is neither a glTF model nor a KTX2 file\n  help: export it as glTF 2.0");
+        let stderr = text(&output.stderr);
+        assert!(output.status.code() == Some(1) && stderr.contains(&expected), "{stderr}");
+    }
 }
 
 const SAMPLES: [(&str, &str); 2] = [("soldier", "matrix-f16"), ("hound", "trs-f16")];

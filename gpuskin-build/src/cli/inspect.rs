@@ -16,6 +16,8 @@ use super::text::{
     Table, bytes, clip_table, count, influence_line, level_table, model_line, printable, printable_names, worst,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
+use crate::import::other_format;
+use crate::manifest::{EXPORT, is_other_model};
 
 pub(super) const COMMAND: Command = Command {
     name: "inspect",
@@ -76,8 +78,20 @@ fn animations(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
 /// Returns the report about a KTX2 file and its size.
 fn report(path: &Path, data: &[u8]) -> Result<String, Diagnostic> {
     let shown = path.display();
-    let text = inspect(data).map_err(|why| Diagnostic::error(DiagnosticCode::InspectFile, format!("{shown} {why}")))?;
+    let text = inspect(data).map_err(|why| {
+        let error = Diagnostic::error(DiagnosticCode::InspectFile, format!("{shown} {why}"));
+        match help_for_other(path, data) {
+            Some(help) => error.help(help),
+            None => error,
+        }
+    })?;
     Ok(format!("{shown}  {}\n{text}", bytes(data.len() as u64)))
+}
+
+/// Returns advice for a file that is no KTX2 file but of a known kind.
+fn help_for_other(path: &Path, data: &[u8]) -> Option<&'static str> {
+    let by_name = || is_other_model(path).then_some(EXPORT);
+    other_format(data).map(|(_, help)| help).or_else(by_name)
 }
 
 /// Returns the report about the KTX2 file `data`, or the reason why there is none.

@@ -73,7 +73,7 @@ pub(super) fn chunks(bytes: &[u8]) -> Result<Chunks, Diagnostic> {
 }
 
 /// Returns what a file is that is often taken for glTF, and advice.
-fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+pub(crate) fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const DOWNLOAD: &str = "download the model itself";
     let text = bytes.trim_ascii_start();
     let known: [(&str, &str, &str); 7] = [

@@ -115,6 +115,8 @@ use select::{ClipFile, ClipNodes};
 pub use textures::Pixels;
 use variants::VariantNames;
 
+#[cfg(feature = "cli")]
+pub(crate) use glb::other_format;
 pub(crate) use inputs::Inputs;
 #[cfg(feature = "cli")]
 pub(crate) use outline::{FileOutline, import_with_or_without_clips, outline};

@@ -48,6 +48,20 @@ pub(super) const IMAGE: FileKind = FileKind {
     in_folder: "give the path of the image in the folder",
 };
 
+impl FileKind {
+    /// Returns whether the ending of a path is that of another kind.
+    fn is_other(&self, path: &Path) -> bool {
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        self.others.contains(&extension.as_str())
+    }
+}
+
+/// Returns whether a path ends as those of models in other formats do.
+#[cfg(feature = "cli")]
+pub(crate) fn is_other_model(path: &Path) -> bool {
+    GLTF.is_other(path)
+}
+
 /// Checks a name that becomes a Rust constant and a folder, so it must be safe for any file system. `of`: noun of
 /// what it names, with an article.
 pub(super) fn check_name(of: &str, name: &At<String>, notes: &mut Notes) -> bool {
@@ -93,8 +107,7 @@ pub(super) fn check(path: &At<String>, folder: &Path, kind: &FileKind, notes: &m
             notes.error(DiagnosticCode::FileKind, path.span.clone(), format!("{shown} is a folder"), kind.in_folder);
         }
         Ok(_) => {
-            let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-            if kind.others.contains(&extension.as_str()) {
+            if kind.is_other(&file) {
                 let message = format!("{shown} is not {}", kind.noun);
                 notes.error(DiagnosticCode::FileKind, path.span.clone(), message, kind.convert);
             }

@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::At;
-use super::keys::{Shape, TABLES, TableKeys};
+use super::keys::{DefaultValue, Key, Shape, TABLES, TableKeys};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::suggest::closest;
 
@@ -118,7 +118,8 @@ impl<'d> Section<'d> {
     }
 
     pub(super) fn string(&self, key: &str, notes: &mut Notes) -> Option<At<String>> {
-        string(self.get(key)?, key, "a string", notes)
+        let text = text(self.get(key)?, key, "a string", notes)?;
+        non_empty(text, key, || self.meaning(key), notes)
     }
 
     pub(super) fn strings(&self, key: &str, notes: &mut Notes) -> Vec<At<String>> {
@@ -133,7 +134,7 @@ impl<'d> Section<'d> {
 
     /// Reads a string that stands for one of several values.
     pub(super) fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)], notes: &mut Notes) -> Option<At<T>> {
-        let text = string(self.get(key)?, key, &one_of(words(choices)), notes)?;
+        let text = text(self.get(key)?, key, &one_of(words(choices)), notes)?;
         choice(&text, key, choices, "", notes).map(|value| At { value, span: text.span })
     }
 
@@ -144,7 +145,39 @@ impl<'d> Section<'d> {
             notes.expected(key, "a number", value);
             return None;
         };
-        check_positive(number, value, key, most, notes)
+        self.check_positive(number, value, key, most, notes)
+    }
+
+    /// Returns a number if it is finite, greater than 0 and at most `most`.
+    pub(super) fn check_positive(
+        &self,
+        number: f64,
+        value: Value<'_>,
+        key: &str,
+        most: f64,
+        notes: &mut Notes,
+    ) -> Option<f64> {
+        let problem = if !number.is_finite() {
+            "must be finite".to_owned()
+        } else if number <= 0.0 {
+            "must be greater than 0".to_owned()
+        } else if number > most {
+            format!("must be at most {most}")
+        } else {
+            return Some(number);
+        };
+        notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` {problem}"), self.meaning(key));
+        None
+    }
+
+    /// Returns advice for a key with a wrong value: what it means, and its default.
+    fn meaning(&self, key: &str) -> String {
+        let Some(Key { doc, default, .. }) = self.keys.key(key) else { return String::new() };
+        match default {
+            DefaultValue::Required => format!("`{key}`: {doc}"),
+            DefaultValue::Toml(value) => format!("`{key}`: {doc}; without the key, {value}"),
+            DefaultValue::Described(value) => format!("`{key}`: {doc}; without the key, {value}"),
+        }
     }
 }
 
@@ -174,17 +207,28 @@ pub(super) fn strings(value: Value<'_>, key: &str, notes: &mut Notes) -> Vec<At<
 
 /// Reads a non-empty string.
 pub(super) fn string(value: Value<'_>, key: &str, expected: &str, notes: &mut Notes) -> Option<At<String>> {
+    let text = text(value, key, expected, notes)?;
+    non_empty(text, key, || format!("write {expected}"), notes)
+}
+
+/// Reads a string.
+fn text(value: Value<'_>, key: &str, expected: &str, notes: &mut Notes) -> Option<At<String>> {
     match value.get_ref() {
-        DeValue::String(text) if text.is_empty() => {
-            notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` is empty"), "");
-            None
-        }
         DeValue::String(text) => Some(At { value: text.to_string(), span: value.span() }),
         _ => {
             notes.expected(key, expected, value);
             None
         }
     }
+}
+
+/// Reports a string that is empty.
+fn non_empty(text: At<String>, key: &str, help: impl FnOnce() -> String, notes: &mut Notes) -> Option<At<String>> {
+    if text.value.is_empty() {
+        notes.error(DiagnosticCode::ManifestValue, text.span, format!("`{key}` is empty"), help());
+        return None;
+    }
+    Some(text)
 }
 
 /// Returns the value that `text` stands for, or reports an error if it is none of the choices. `or`
@@ -215,20 +259,6 @@ pub(super) fn choice<T: Copy>(
 
 fn words<T>(choices: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
     choices.iter().map(|(word, _)| *word)
-}
-
-pub(super) fn check_positive(number: f64, value: Value<'_>, key: &str, most: f64, notes: &mut Notes) -> Option<f64> {
-    let problem = if !number.is_finite() {
-        "must be finite".to_owned()
-    } else if number <= 0.0 {
-        "must be greater than 0".to_owned()
-    } else if number > most {
-        format!("must be at most {most}")
-    } else {
-        return Some(number);
-    };
-    notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` {problem}"), "");
-    None
 }
 
 pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {

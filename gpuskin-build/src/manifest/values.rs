@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use toml::de::DeValue;
 
 use super::keys::{self, MAX_COARSER_LODS, MAX_FPS};
-use super::section::{Notes, Section, Value, check_positive, choice, number, shorten, string};
+use super::section::{Notes, Section, Value, choice, number, shorten, string};
 use super::{
     At, DeviceClass, Feature, ForwardAxis, Fps, InfluenceLimit, Lods, LoopWish, Tolerance, Tolerances, UpAxis,
 };
@@ -197,7 +197,7 @@ pub(super) fn lods(section: Section<'_>, notes: &mut Notes) -> Option<Lods> {
 pub(super) fn fps(section: Section<'_>, notes: &mut Notes) -> Option<Fps> {
     let value: Value<'_> = section.get("fps")?;
     if let Some(number) = number(value.get_ref()) {
-        return check_positive(number, value, "fps", MAX_FPS, notes).map(Fps::Rate);
+        return section.check_positive(number, value, "fps", MAX_FPS, notes).map(Fps::Rate);
     }
     let word = string(value, "fps", "\"source\", \"auto\" or a number", notes)?;
     if word.value.parse::<f64>().is_ok() {

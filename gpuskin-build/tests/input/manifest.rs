@@ -244,9 +244,20 @@ fn numbers_out_of_range_are_rejected() {
         ("99999999999999999999999", "at most 1000"),
     ] {
         let message = format!("`fps` must be {problem}");
-        refuses(&format!("{SOLDIER}fps = {value}\n"), &[("toml:4:7]", &message, "")]);
+        let help = "`fps`: frames per second, or a percentage of the source's; without the key, the source's";
+        refuses(&format!("{SOLDIER}fps = {value}\n"), &[("toml:4:7]", &message, help)]);
     }
-    refuses(&format!("{SOLDIER}scale = 0.0\n"), &[("toml:4:9]", "`scale` must be greater than 0", "")]);
+    let help = "`scale`: metres per unit of the source; without the key, 1.0";
+    refuses(&format!("{SOLDIER}scale = 0.0\n"), &[("toml:4:9]", "`scale` must be greater than 0", help)]);
+}
+
+#[test]
+fn empty_texts_are_rejected_with_what_they_stand_for() {
+    let path = "[[model]]\nname = \"soldier\"\npath = \"\"\n";
+    refuses(path, &[("toml:3:8]", "`path` is empty", "`path`: path of the glTF file")]);
+    refuses(&format!("{SOLDIER}up = \"\"\n"), &[("toml:4:6]", "`up` cannot be \"\"", "expected \"y\" or \"z\"")]);
+    let fps = "write \"source\", \"auto\" or a number";
+    refuses(&format!("{SOLDIER}fps = \"\"\n"), &[("toml:4:7]", "`fps` is empty", fps)]);
 }
 
 #[test]
