@@ -361,6 +361,22 @@ fn new_without_a_model_uses_the_sample() {
     assert!(game.join("art/soldier.glb").is_file());
 }
 
+/// What the workspace's manifest optimises in build scripts.
+const ENCODERS: [&str; 3] = [
+    "profile.release.package.basis-universal-sys.opt-level=3",
+    "profile.release.package.meshopt.opt-level=3",
+    "profile.release.package.zstd-sys.opt-level=3",
+];
+
+/// Features that these packages have in the workspace, too: cargo reuses what was compiled with the same features.
+const FEATURES_OF_WORKSPACE: &str = r#"
+[target.'cfg(all())'.dependencies]
+glam = { version = "*", default-features = false, features = ["libm"] }
+num-traits = "*"
+thiserror = "2"
+wgpu = { version = "*", default-features = false, features = ["noop", "webgl"] }
+"#;
+
 /// The promise of the README: two commands from nothing to a picture.
 #[test]
 #[ignore = "compiles wgpu for another package; run by `cargo xtask test --only new-game`"]
@@ -371,12 +387,15 @@ fn new_game_builds_and_draws() {
     let game = folder.path().join("game");
     // The versions of the workspace, so that its compiled dependencies are reused and no registry is asked.
     std::fs::copy(repository.join("Cargo.lock"), game.join("Cargo.lock")).unwrap();
+    let manifest = std::fs::read_to_string(game.join("Cargo.toml")).unwrap() + FEATURES_OF_WORKSPACE;
+    std::fs::write(game.join("Cargo.toml"), manifest).unwrap();
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let status = Command::new(env!("CARGO"))
         .args(["run", "--release", "--offline", "--target-dir"])
         .arg(target)
         // The game's manifest optimises build scripts, which would compile all dependencies of macros again, for one model.
         .args(["--config", "profile.release.build-override.opt-level=0"])
+        .args(ENCODERS.iter().flat_map(|name| ["--config", name]))
         .current_dir(&game)
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
