@@ -152,9 +152,11 @@ pub use view::{Camera, Light, View};
 pub(crate) use capture::CaptureUniform;
 #[cfg(test)]
 pub(crate) use light_shadows::{LightShadowUniform, LightTileUniform};
+#[cfg(all(test, feature = "testing"))]
+pub(crate) use material::MaterialUniform;
 #[cfg(test)]
-pub(crate) use material::{ConstantsUse, FullMaterialUniform, MaterialUniform};
+pub(crate) use material::{ConstantsUse, FullMaterialUniform};
 #[cfg(test)]
 pub(crate) use shadows::{CascadeUniform, ShadowUniform};
-#[cfg(test)]
+#[cfg(all(test, feature = "testing"))]
 pub(crate) use view::SceneUniform;

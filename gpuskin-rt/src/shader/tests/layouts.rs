@@ -225,7 +225,7 @@ fn wgsl_structures_match_rust_layout() {
     assert_eq!(places, (9, size_of::<PosePlaces>()));
     assert_eq!(playback, (4, size_of::<Playback>()));
 
-    #[cfg(feature = "wgpu")]
+    #[cfg(feature = "testing")]
     {
         use crate::render::{CaptureUniform, MaterialUniform, SceneUniform};
         let view = same_layout!(&module, "View", cull::CullView, [view_proj, eye]);
