@@ -361,7 +361,7 @@ fn new_without_a_model_uses_the_sample() {
     assert!(game.join("art/soldier.glb").is_file());
 }
 
-/// What the workspace's manifest optimises in build scripts.
+/// Settings of the workspace's manifest, which optimises these packages in build scripts.
 const ENCODERS: [&str; 3] = [
     "profile.release.package.basis-universal-sys.opt-level=3",
     "profile.release.package.meshopt.opt-level=3",

@@ -147,7 +147,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
         let before = levels.last().map_or(total, |level| count(&level.parts));
         let too_many = count(&parts) > most_triangles(before, wanted);
         let (mut error, mut chosen) = (measure.error(&parts), &parts);
-        // Of 60 LODs of shared and sample models, none that collapses reached was twice as close with merged vertices.
+        // Merged vertices were never twice as close as a LOD that collapses reached: 60 LODs of shared and sample models.
         if !collapsed || too_many {
             let clusters = clusters.get_or_init(|| Clusters::new(geometry, poses, surfaces()));
             let radius = clusters.radius(wanted as usize);
