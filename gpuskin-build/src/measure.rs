@@ -36,7 +36,6 @@ use gpuskin_rt::internals::ClipRecord;
 use crate::frames::FrameGrid;
 use crate::model::Model;
 use clip::ClipWork;
-use mesh::MeasuredMesh;
 
 pub(crate) use curve::GreatestError;
 pub use curve::{CurvePoint, ErrorCurve, VertexErrors};
@@ -44,6 +43,7 @@ pub(crate) use difference::SampleDifference;
 pub use difference::{BoneBox, ClipDifference};
 pub use drawn::{DrawnModel, drawn_pose, playback_at};
 pub(crate) use location::ErrorLocation;
+pub(crate) use mesh::MeasuredMesh;
 pub use motion::{MotionQuery, motion_within};
 pub use sample_times::MeasuredTimes;
 pub(crate) use sample_times::{SampleTime, SampleTimes};
@@ -52,20 +52,20 @@ pub(crate) use stepped_vertices::SteppedVertices;
 pub use tally::ClipErrors;
 pub(crate) use tally::{ErrorTally, Measured, MeasuredClip, measure_all};
 
-/// Measures every clip of a model. Returns the errors and the curve of each.
+/// Measures every clip of a model. Returns the errors and the curve of each. `mesh`: that of `drawn`.
 pub fn measure(
     model: &Model,
+    mesh: &MeasuredMesh,
     grids: &[FrameGrid],
     records: &[ClipRecord],
     drawn: &DrawnModel<'_>,
     times: MeasuredTimes,
 ) -> Vec<(ClipErrors, ErrorCurve)> {
-    let mesh = MeasuredMesh::new(model, drawn);
     let mut boxes = source_mesh::boxes(drawn.vertices, model.bones.len());
     if times != MeasuredTimes::All || !ClipDifference::kept(grids, 12 * boxes.len(), drawn.vertices.len()) {
         boxes.clear();
     }
-    let work = |i| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, times).recording(&boxes);
+    let work = |i| ClipWork::new(model, i, grids[i], records[i], mesh, drawn, times).recording(&boxes);
     let all = measure_all(&(0..model.clips.len()).map(work).collect::<Vec<_>>(), mesh.vertices);
     let with_vertices = |Measured { errors, mut curve, points, differences }| {
         curve.difference = ClipDifference::new(differences);

@@ -6,7 +6,7 @@ use gpuskin_rt::internals::morph::MAX_TEXELS;
 use gpuskin_rt::internals::vertex::{MAX_INFLUENCES, Vertex};
 use gpuskin_rt::internals::{Encoding, ErrorInfo, MAX_LODS, Normals};
 
-use super::attempt::{Attempt, AttemptSource, ErrorLimits};
+use super::attempt::{Attempt, AttemptSource, ErrorLimits, PackedMeshes};
 use super::baked_model::{BakedModel, Trace};
 use super::budgets::ErrorBudgets;
 use super::choose::{Choice, EncodingChoice, limits};
@@ -50,7 +50,8 @@ pub(super) fn assemble(
         diagnostics.push(diagnostic.within(&within).at(&manifest.source, entry.name.span.clone()));
         return None;
     }
-    let source = AttemptSource { outline, bones: &geometry, normals: entry.normals, tolerance };
+    let packed = PackedMeshes::default();
+    let source = AttemptSource { outline, bones: &geometry, normals: entry.normals, tolerance, packed: &packed };
     let choice = EncodingChoice { entry, source, options };
     let (materials, planned) = color::plan(&outline.model);
     let formats = options.textures.unwrap_or(&entry.textures);
@@ -223,19 +224,17 @@ impl LodCache<'_> {
         let outline = self.source.outline;
         if self.known.as_ref().is_none_or(|(vertices, _)| *vertices != encoding.is_vertex()) {
             let geometry = self.source.geometry(encoding);
-            let made = |poses| LodSet { levels: lods::levels(geometry, poses, most, fewest), copies: Vec::new() };
             let made = match &outline.vertices {
                 // Normals are in the animation texture.
-                Some(mesh) if encoding.is_vertex() => made(&lods::of_vertices(&outline.model, mesh)),
+                Some(mesh) if encoding.is_vertex() => {
+                    let poses = lods::of_vertices(&outline.model, mesh);
+                    LodSet { levels: lods::levels(geometry, &poses, most, fewest), copies: Vec::new() }
+                }
                 _ => {
                     let bones = BonePoses::new(&outline.model, geometry.vertices.len());
-                    let poses = bones.positions(geometry);
-                    let mut made = made(&poses);
                     // Morph targets have a word for each vertex.
-                    if geometry.morphs.words.len() + geometry.vertices.len() <= 4 * MAX_TEXELS {
-                        made.add_vertices(&outline.model, geometry, &bones, &poses);
-                    }
-                    made
+                    let may_copy = geometry.morphs.words.len() + geometry.vertices.len() <= 4 * MAX_TEXELS;
+                    LodSet::new(&outline.model, geometry, &bones, (most, fewest), may_copy)
                 }
             };
             self.known = Some((encoding.is_vertex(), made));

@@ -1,6 +1,6 @@
 //! A model in one encoding: texels, packed vertices and errors.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gpuskin_rt::internals::local::layout::MAX_NODES;
 use gpuskin_rt::internals::morph::MorphLists;
@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::encode::{self, Encoder, Misfit, Ranges, TooLarge};
 use crate::frames::FrameGrid;
 use crate::geometry::Geometry;
-use crate::measure::{self, ClipErrors, DrawnModel, ErrorCurve, MeasuredTimes, MotionQuery, SourceMesh};
+use crate::measure::{self, ClipErrors, DrawnModel, ErrorCurve, MeasuredMesh, MeasuredTimes, MotionQuery, SourceMesh};
 use crate::model::Clip;
 use crate::sample::{Rows, Sampler};
 use crate::vertex_mode;
@@ -118,7 +118,7 @@ impl ErrorLimits {
 pub(super) struct Attempt {
     pub(super) plan: BakePlan,
     pub(super) texels: encode::EncodedTexture,
-    pub(super) mesh: PackedMesh,
+    pub(super) mesh: Arc<PackedMesh>,
     pub(super) errors: Vec<ClipErrors>,
     /// Error of each clip over time.
     pub(super) curves: Vec<ErrorCurve>,
@@ -149,6 +149,8 @@ pub(super) struct AttemptSource<'a> {
     pub(super) normals: Normals,
     /// Allowed position error at frames, in metres, for encodings with variable precision.
     pub(super) tolerance: f64,
+    /// Packings of `bones` that attempts have tried.
+    pub(super) packed: &'a PackedMeshes,
 }
 
 impl<'a> AttemptSource<'a> {
@@ -253,7 +255,8 @@ impl Attempt {
             let BakePlan { model, grids, records, .. } = &self.plan;
             return vertex_mode::motion_within(model, grids, records, &drawn, search);
         }
-        measure::motion_within(&self.plan.model, &self.plan.grids, &self.plan.records, &drawn, search)
+        let BakePlan { model, grids, records, .. } = &self.plan;
+        measure::motion_within(model, self.mesh.measured(source, &drawn), grids, records, &drawn, search)
     }
 
     /// Measures the errors.
@@ -337,6 +340,10 @@ fn encode(plan: &BakePlan) -> (encode::EncodedTexture, Vec<(usize, Misfit)>) {
     (encoder.finish(), misfits)
 }
 
+/// Vertices in bone mode in each packing, made when an attempt asks for them.
+#[derive(Default)]
+pub(super) struct PackedMeshes(Mutex<Vec<(Packing, Arc<PackedMesh>)>>);
+
 /// Packed vertices, and their values as the shader unpacks them.
 pub(super) struct PackedMesh {
     pub(super) format: VertexFormat,
@@ -345,16 +352,30 @@ pub(super) struct PackedMesh {
     unpacked: Vec<Vertex>,
     /// Bytes of the deltas of morph targets.
     morph_bytes: usize,
+    /// The same for measuring, if they were measured.
+    measured: OnceLock<MeasuredMesh>,
+}
+
+impl PackedMeshes {
+    fn get(&self, packing: Packing, make: impl FnOnce() -> PackedMesh) -> Arc<PackedMesh> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, mesh)) = known.iter().find(|(other, _)| *other == packing) {
+            return mesh.clone();
+        }
+        let mesh = Arc::new(make());
+        known.push((packing, mesh.clone()));
+        mesh
+    }
 }
 
 /// Packed vertices, and the errors at a few frames if the choice of packing measured them.
 struct PackedVertices {
-    mesh: PackedMesh,
+    mesh: Arc<PackedMesh>,
     probed: Option<Vec<ClipErrors>>,
 }
 
-impl From<PackedMesh> for PackedVertices {
-    fn from(mesh: PackedMesh) -> Self {
+impl From<Arc<PackedMesh>> for PackedVertices {
+    fn from(mesh: Arc<PackedMesh>) -> Self {
         Self { mesh, probed: None }
     }
 }
@@ -364,7 +385,8 @@ impl PackedMesh {
         let format = geometry.format(packing);
         let words: Vec<u32> = geometry.vertices.iter().flat_map(|v| vertex::pack(v, format, &range)).collect();
         let unpacked = words.chunks_exact(format.words()).map(|w| vertex::unpack(w, format, &range)).collect();
-        Self { format, range, words, unpacked, morph_bytes: geometry.morphs.words.len() * 4 }
+        let morph_bytes = geometry.morphs.words.len() * 4;
+        Self { format, range, words, unpacked, morph_bytes, measured: OnceLock::new() }
     }
 
     /// Packs the constant attributes of vertex mode. Row indices are relative to the first row of a
@@ -388,9 +410,9 @@ impl PackedMesh {
         let geometry = source.geometry(plan.encoding);
         let range = range(&geometry.vertices);
         if plan.encoding.is_vertex() {
-            return Self::fixed(geometry, range, plan.encoding.range_rows()).into();
+            return Arc::new(Self::fixed(geometry, range, plan.encoding.range_rows())).into();
         }
-        let packed = |packing| Self::new(geometry, range, packing);
+        let packed = |packing| source.packed.get(packing, || Self::new(geometry, range, packing));
         let eight = geometry.vertices.iter().any(|v| v.weights[4] > 0.0);
         if plan.encoding.is_exact() || full {
             return packed(if eight { Packing::Full8 } else { Packing::Full }).into();
@@ -439,8 +461,17 @@ impl PackedMesh {
         texels: &encode::EncodedTexture,
         times: MeasuredTimes,
     ) -> Vec<(ClipErrors, ErrorCurve)> {
-        let measure = if plan.encoding.is_vertex() { vertex_mode::measure } else { measure::measure };
-        measure(&plan.model, &plan.grids, &plan.records, &self.drawn(source, texels), times)
+        let BakePlan { model, grids, records, .. } = plan;
+        let drawn = self.drawn(source, texels);
+        if plan.encoding.is_vertex() {
+            return vertex_mode::measure(model, grids, records, &drawn, times);
+        }
+        measure::measure(model, self.measured(source, &drawn), grids, records, &drawn, times)
+    }
+
+    /// Returns the vertices for measuring. All attempts have the same model.
+    fn measured(&self, source: AttemptSource<'_>, drawn: &DrawnModel<'_>) -> &MeasuredMesh {
+        self.measured.get_or_init(|| MeasuredMesh::new(&source.outline.model, drawn))
     }
 }
 

@@ -84,14 +84,30 @@ pub(crate) struct LodSet {
 }
 
 impl LodSet {
+    /// Makes LODs as [`levels`] does. `may_copy`: whether they may have vertices of their own.
+    pub(crate) fn new(
+        model: &Model,
+        geometry: &Geometry,
+        bones: &BonePoses,
+        (most, fewest): (usize, f64),
+        may_copy: bool,
+    ) -> Self {
+        let poses = bones.positions(geometry);
+        let measure = LodErrorMeter::new(geometry, &poses, worn(geometry));
+        let mut made = Self { levels: measured_levels(geometry, &measure, most, fewest), copies: Vec::new() };
+        if may_copy {
+            made.add_vertices(model, geometry, bones, &measure);
+        }
+        made
+    }
+
     /// Gives LODs vertices of their own: with normals that differ from those of the finest LOD, and in small LODs at other positions
-    /// and with fewer influences. `poses`: positions of all vertices in the poses of the bones.
-    pub(crate) fn add_vertices(&mut self, model: &Model, geometry: &Geometry, bones: &BonePoses, poses: &LodPoses) {
+    /// and with fewer influences. `measure` has the poses of the bones.
+    fn add_vertices(&mut self, model: &Model, geometry: &Geometry, bones: &BonePoses, measure: &LodErrorMeter<'_>) {
         let axes = bones.rest_axes(geometry);
-        let normals = NormalFit::new(geometry, &poses[0], &axes);
+        let normals = NormalFit::new(geometry, &measure.poses[0], &axes);
         let influences = InfluenceReduction::new(model);
-        let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
-        let positions = PositionFit::new(geometry, bones, poses, &measure);
+        let positions = PositionFit::new(geometry, bones, measure);
         let before = geometry.vertices.len();
         let mut finer = 0.0;
         for level in &mut self.levels {
@@ -105,7 +121,7 @@ impl LodSet {
                 let mut own = LevelVertices::new(geometry, &level.parts, &copies);
                 if own.vertices.len() <= room {
                     influences.iter().for_each(|influences| influences.apply(&mut own, level.error));
-                    level.error = positions.apply(&mut own);
+                    level.error = positions.apply(&mut own, level.error);
                     (level.parts, copies) = own.into_copies();
                 }
             }
@@ -122,6 +138,12 @@ impl LodSet {
 /// the triangles of the previous one, or fewer if a few dozen triangles would not be reached by
 /// halving. `fewest`: wanted number of triangles of the coarsest, if `most` suffices.
 pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest: f64) -> Vec<LodMesh> {
+    measured_levels(geometry, &LodErrorMeter::new(geometry, poses, worn(geometry)), most, fewest)
+}
+
+/// The same, in the poses of a meter.
+fn measured_levels(geometry: &Geometry, measure: &LodErrorMeter<'_>, most: usize, fewest: f64) -> Vec<LodMesh> {
+    let poses = measure.poses;
     let total = geometry.indices.len() / 3;
     let mut levels: Vec<LodMesh> = Vec::new();
     if total as f64 * MIN_TRIANGLES <= MAX_COARSEST as f64 * fewest {
@@ -133,7 +155,6 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
     if !limit.is_finite() {
         return levels;
     }
-    let measure = LodErrorMeter::new(geometry, poses, worn(geometry));
     let finest: Vec<&[u32]> =
         geometry.parts.iter().map(|p| &geometry.indices[p.first_index as usize..][..p.index_count as usize]).collect();
     let surfaces = || measure.worn().iter().map(|worn| worn.iter().map(|&p| finest[p]).collect()).collect();
@@ -142,18 +163,18 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
     let rules = vec![[Cell::new(0), Cell::new(0)]; measure.worn().len()];
     let mut merged: Option<MergedVertices> = None;
     for wanted in wanted(total, fewest).into_iter().take(most) {
-        let (parts, collapsed) =
-            LodBuilder { geometry, poses, measure: &measure, finer: &finer, rules: &rules, limit }.find(wanted);
+        let Simplified { parts, collapsed, error, .. } =
+            LodBuilder { geometry, poses, measure, finer: &finer, rules: &rules, limit }.find(wanted);
         let before = levels.last().map_or(total, |level| count(&level.parts));
         let too_many = count(&parts) > most_triangles(before, wanted);
-        let (mut error, mut chosen) = (measure.error(&parts), &parts);
+        let (mut error, mut chosen) = (error.unwrap_or_else(|| measure.error(&parts)), &parts);
         // Merged vertices were never twice as close as a LOD that collapses reached: 60 LODs of shared and sample models.
         if !collapsed || too_many {
             let clusters = clusters.get_or_init(|| Clusters::new(geometry, poses, surfaces()));
             let radius = clusters.radius(wanted as usize);
             // Some LODs of a large mesh have the same radius: that of all vertices in order.
             if radius != merged.as_ref().map(|merged: &MergedVertices| merged.radius) {
-                merged = radius.map(|radius| MergedVertices::new(&measure, clusters, radius));
+                merged = radius.map(|radius| MergedVertices::new(measure, clusters, radius));
             }
             if let Some(MergedVertices { error: off, parts: merged, .. }) = &merged {
                 let off = *off;
@@ -244,18 +265,26 @@ struct LodBuilder<'a> {
     limit: f32,
 }
 
-/// Distance of a surface from the finest LOD in metres, and indices of the parts of the surface.
-type PartIndices = (f32, Vec<Vec<u32>>);
+/// A simplified surface, or all of them.
+struct Simplified {
+    /// Limit that collapses needed, or a distance at few points, in metres.
+    limit: f32,
+    /// Distance from the finest LOD in metres, if it was measured.
+    error: Option<f32>,
+    /// Whether collapses reached the wanted number of triangles.
+    collapsed: bool,
+    /// Indices of each part.
+    parts: Vec<Vec<u32>>,
+}
 
 impl LodBuilder<'_> {
-    /// Returns about `wanted` triangles, and whether collapses reached them. The largest surface is simplified to its share of
-    /// them, and the others up to the same error.
-    fn find(&self, wanted: f64) -> (Vec<Vec<u32>>, bool) {
+    /// Returns about `wanted` triangles. The largest surface is simplified to its share of them, and the others up to the same error.
+    fn find(&self, wanted: f64) -> Simplified {
         let worn = self.measure.worn();
         let sizes: Vec<usize> = (0..worn.len()).map(|i| count(&self.of(i))).collect();
         let largest = (0..worn.len()).max_by_key(|&i| (sizes[i], std::cmp::Reverse(i))).unwrap_or(0);
         let share = wanted / sizes.iter().sum::<usize>().max(1) as f64;
-        let ((error, best), collapsed) = self.with(largest, (sizes[largest] as f64 * share) as usize);
+        let found = self.with(largest, (sizes[largest] as f64 * share) as usize);
         let mut parts = self.finer.to_vec();
         let mut take = |i: usize, way: Vec<Vec<u32>>| worn[i].iter().zip(way).for_each(|(&p, part)| parts[p] = part);
         for i in (0..worn.len()).filter(|&i| i != largest) {
@@ -263,17 +292,17 @@ impl LodBuilder<'_> {
             let mut triangles = sizes[i];
             // Halves the triangles while the error allows.
             while triangles > 1 {
-                let ((off, next), _) = self.with(i, triangles / 2);
-                if off > error || count(&next) >= triangles {
+                let next = self.with(i, triangles / 2);
+                if next.limit > found.limit || count(&next.parts) >= triangles {
                     break;
                 }
-                triangles = count(&next);
-                best = Some(next);
+                triangles = count(&next.parts);
+                best = Some(next.parts);
             }
             best.into_iter().for_each(|best| take(i, best));
         }
-        take(largest, best);
-        (parts, collapsed)
+        take(largest, found.parts);
+        Simplified { parts, error: found.error.filter(|_| worn.len() == 1), ..found }
     }
 
     /// Returns the parts of a surface in the finer LOD.
@@ -312,38 +341,40 @@ impl LodBuilder<'_> {
         None
     }
 
-    /// Returns the first of two simplified surfaces, unless the second one is closer to the finest LOD.
-    fn closer(&self, surface: usize, a: Option<Collapsed>, b: Option<Collapsed>) -> Option<Collapsed> {
+    /// Returns the first of two simplified surfaces, unless the second one is closer to the finest LOD. Also returns the distance, if
+    /// there are two.
+    fn closer(&self, surface: usize, a: Option<Collapsed>, b: Option<Collapsed>) -> Option<(Collapsed, Option<f32>)> {
         let error = |found: &Collapsed| self.measure.of_surface(surface, &found.groups, error::THOROUGH).error;
         match (a, b) {
-            (Some(a), Some(b)) => Some(if error(&b) < error(&a) { b } else { a }),
-            (a, b) => a.or(b),
+            (Some(a), Some(b)) => {
+                let (of_a, of_b) = (error(&a), error(&b));
+                Some(if of_b < of_a { (b, Some(of_b)) } else { (a, Some(of_a)) })
+            }
+            (a, b) => a.or(b).map(|found| (found, None)),
         }
     }
 
     /// Simplifies a surface to about `triangles` triangles: by half-edge collapses, or else with
     /// meshopt. Further attempts of meshopt lock the vertices with the greatest error; the best attempt
-    /// is returned. Also returns whether it is by collapses.
-    fn with(&self, surface: usize, triangles: usize) -> (PartIndices, bool) {
+    /// is returned.
+    fn with(&self, surface: usize, triangles: usize) -> Simplified {
         let own = self.of(surface);
         let groups: Vec<&[u32]> = own.iter().map(|part| &part[..]).collect();
         let enough = |way: &[Vec<u32>]| count(way) > 0 && count(way) <= allowed(triangles as f64);
         let [kept, removed] = &self.rules[surface];
-        let mut found = self.collapsed(surface, triangles, &own, removed, true);
+        let found = self.collapsed(surface, triangles, &own, removed, true);
         let is_whole = found.as_ref().is_some_and(|found| !found.lost_pieces) && kept.get() == removed.get();
-        if !is_whole {
-            // Later collapses may move surfaces away from pieces that vanished for them, so pieces are kept in another attempt.
-            let kept = self.collapsed(surface, triangles, &own, kept, false);
-            found = self.closer(surface, found, kept);
+        // Later collapses may move surfaces away from pieces that vanished for them, so pieces are kept in another attempt.
+        let other = if is_whole { None } else { self.collapsed(surface, triangles, &own, kept, false) };
+        if let Some((Collapsed { limit, groups, .. }, error)) = self.closer(surface, found, other) {
+            return Simplified { limit, error, collapsed: true, parts: groups };
         }
-        if let Some(Collapsed { limit, groups, .. }) = found {
-            return ((limit, groups), true);
-        }
+        let by_meshopt = |(limit, parts)| Simplified { limit, error: None, collapsed: false, parts };
         let mut least: Option<Vec<Vec<u32>>> = None;
         for (seams, options) in simplify::OPTIONS {
             let simplified = CollapsibleSurface::new(self.geometry, self.poses, &groups, seams);
             let limit = if seams == Seams::Kept { self.limit } else { f32::MAX };
-            let mut best: Option<PartIndices> = None;
+            let mut best: Option<(f32, Vec<Vec<u32>>)> = None;
             let mut locked = BTreeSet::new();
             for attempt in 0..ATTEMPTS {
                 let next = simplified.simplify(triangles, limit, options, &locked);
@@ -364,12 +395,12 @@ impl LodBuilder<'_> {
                 }
             }
             if let Some(best) = best {
-                return (best, false);
+                return by_meshopt(best);
             }
         }
         // No attempt reached the target; the smallest result is used.
         let least = least.unwrap_or(own);
-        ((self.measure.of_surface(surface, &least, error::QUICK_SAMPLE).error, least), false)
+        by_meshopt((self.measure.of_surface(surface, &least, error::QUICK_SAMPLE).error, least))
     }
 }
 

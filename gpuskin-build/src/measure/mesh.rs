@@ -69,7 +69,7 @@ pub(super) struct FourNormals {
 }
 
 /// The vertices of a model, for measuring.
-pub(super) struct MeasuredMesh {
+pub struct MeasuredMesh {
     /// Groups sorted by number of bones, so that loop lengths repeat and branches are predicted
     /// well.
     pub(super) groups: Vec<PointGroup>,
@@ -120,7 +120,8 @@ impl PointBuilder {
 }
 
 impl MeasuredMesh {
-    pub(super) fn new(model: &Model, drawn: &DrawnModel<'_>) -> Self {
+    /// Prepares the vertices and morph targets of `drawn`, whose texels do not matter.
+    pub(crate) fn new(model: &Model, drawn: &DrawnModel<'_>) -> Self {
         let (mut builders, welded) = builders(model, drawn);
         let order =
             |a: &PointBuilder, b: &PointBuilder| a.bones().cmp(b.bones()).then_with(|| a.moves().cmp(&b.moves()));

@@ -26,16 +26,16 @@ pub struct MotionQuery<'a> {
 }
 
 /// For each clip, whether its motion errors as defined by [`super::measure`] are within the limits.
-/// Skips sample times and vertices whose upper bounds are within the limit.
+/// Skips sample times and vertices whose upper bounds are within the limit. `mesh`: that of `drawn`.
 pub fn motion_within(
     model: &Model,
+    mesh: &MeasuredMesh,
     grids: &[FrameGrid],
     records: &[ClipRecord],
     drawn: &DrawnModel<'_>,
     search: MotionQuery<'_>,
 ) -> Vec<bool> {
-    let mesh = MeasuredMesh::new(model, drawn);
-    let clip = |i: usize| ClipWork::new(model, i, grids[i], records[i], &mesh, drawn, MeasuredTimes::All);
+    let clip = |i: usize| ClipWork::new(model, i, grids[i], records[i], mesh, drawn, MeasuredTimes::All);
     search.clips.par_iter().map(|&i| clip(i).within(search)).collect()
 }
 

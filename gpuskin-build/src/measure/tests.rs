@@ -52,7 +52,8 @@ fn both(model: &Model, encoding: Encoding, normals: Normals) -> (ClipErrors, [[f
         morphs: MorphLists::default(),
         normals,
     };
-    let (found, curve) = measure(model, &[grid], &[record], &drawn, MeasuredTimes::All).remove(0);
+    let mesh = MeasuredMesh::new(model, &drawn);
+    let (found, curve) = measure(model, &mesh, &[grid], &[record], &drawn, MeasuredTimes::All).remove(0);
     let mut of_vertices = vec![0.0_f64; geometry.vertices.len()];
 
     let ([mut at_frames, mut always], [mut angle, mut widest]) = ([0.0_f64; 2], [0.0_f64; 2]);
@@ -159,13 +160,15 @@ fn nan_poses_have_infinite_errors() {
         morphs: MorphLists::default(),
         normals: Normals::Cofactor,
     };
-    let ClipErrors { encoding, motion, .. } = measure(&model, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0;
+    let mesh = MeasuredMesh::new(&model, &drawn);
+    let ClipErrors { encoding, motion, .. } =
+        measure(&model, &mesh, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0;
     assert_eq!([encoding.max, motion.max], [f32::INFINITY; 2]);
     assert_eq!([encoding.p9996, motion.p9996], [f32::INFINITY; 2]);
     // At the frame before, the NaN frame has weight zero, but zero times NaN is NaN.
     assert_eq!([encoding.time, motion.time], [1.0 / 3.0; 2]);
-    let within =
-        motion_within(&model, &[grid], &[record], &drawn, MotionQuery { clips: &[0], limit: 1e9, normal: 180.0 });
+    let query = MotionQuery { clips: &[0], limit: 1e9, normal: 180.0 };
+    let within = motion_within(&model, &mesh, &[grid], &[record], &drawn, query);
     assert_eq!(within, [false]);
 }
 
@@ -185,10 +188,11 @@ fn normals_between_frames_are_limited() {
         morphs: MorphLists::default(),
         normals: Normals::Cofactor,
     };
-    let angle = measure(&model, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0.motion.normal_degrees;
+    let mesh = MeasuredMesh::new(&model, &drawn);
+    let angle = measure(&model, &mesh, &[grid], &[record], &drawn, MeasuredTimes::All)[0].0.motion.normal_degrees;
     let within = |share: f64| {
         let query = MotionQuery { clips: &[0], limit: 1e9, normal: f64::from(angle) * share };
-        motion_within(&model, &[grid], &[record], &drawn, query)
+        motion_within(&model, &mesh, &[grid], &[record], &drawn, query)
     };
     assert_eq!([within(1.001), within(0.999)], [[true], [false]], "{angle}");
 }

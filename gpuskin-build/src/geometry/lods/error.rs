@@ -64,7 +64,8 @@ pub(super) type SurfacePoint = [u32; 3];
 
 /// Measures errors of LODs of a mesh.
 pub(super) struct LodErrorMeter<'a> {
-    poses: &'a LodPoses,
+    /// Positions of the vertices of the mesh. `[pose][vertex]`
+    pub(super) poses: &'a LodPoses,
     worn: Vec<Vec<usize>>,
     /// Finest LOD of each surface.
     finest: Vec<FinestSurface>,

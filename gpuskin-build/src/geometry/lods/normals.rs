@@ -155,9 +155,11 @@ impl<'a> NormalFit<'a> {
             let area = f64::from(sub(corners[1], corners[0]).cross(sub(corners[2], corners[0])).length());
             let mean =
                 |of: [Vec3; 3], by: [f32; 3]| add(add(scale(of[0], by[0]), scale(of[1], by[1])), scale(of[2], by[2]));
+            let mut near = 0;
             POINTS.map(|weights| {
                 let (p, normal) = (mean(corners, weights), mean(normals, weights).try_normalize()?);
-                let found = coarse.closest_of(p, |t| faces_same_way(faces[t as usize], normal));
+                let found = coarse.closest_of(p, near, |t| faces_same_way(faces[t as usize], normal));
+                near = found.triangle;
                 let at = triangles.get(found.triangle as usize).filter(|_| found.distance.is_finite())?;
                 let weights = barycentric(p, at.map(|vertex| self.positions[vertex as usize]))?;
                 Some(NearPoint { triangle: found.triangle, weights, normal: normal.as_dvec3(), area })

@@ -32,35 +32,30 @@ const STEP: f64 = 0.6;
 /// Moves vertices of coarser LODs.
 pub(super) struct PositionFit<'a> {
     bones: &'a BonePoses,
-    /// Positions of the vertices of the mesh. `[pose][vertex]`
-    poses: &'a LodPoses,
     measure: &'a LodErrorMeter<'a>,
     /// Least and greatest coordinates of the vertices of the mesh, between which coordinates can be stored.
     range: [Vec3; 2],
 }
 
 impl<'a> PositionFit<'a> {
-    /// `measure` has the same `poses`.
-    pub(super) fn new(
-        geometry: &Geometry,
-        bones: &'a BonePoses,
-        poses: &'a LodPoses,
-        measure: &'a LodErrorMeter<'a>,
-    ) -> Self {
+    /// `measure` has the poses of the bones.
+    pub(super) fn new(geometry: &Geometry, bones: &'a BonePoses, measure: &'a LodErrorMeter<'a>) -> Self {
         let all = || geometry.vertices.iter().map(|vertex| vertex.position);
         let range = [all().fold(Vec3::INFINITY, Vec3::min), all().fold(Vec3::NEG_INFINITY, Vec3::max)];
-        Self { bones, poses, measure, range }
+        Self { bones, measure, range }
     }
 
-    /// Moves the vertices of a LOD, unless its error does not become smaller. Returns the error in metres.
-    pub(super) fn apply(&self, level: &mut LevelVertices<'_>) -> f32 {
-        let (vertices, mut at) = PlacedVertices::new(level, self.bones, self.poses);
-        let count = self.poses.len();
+    /// Moves the vertices of a LOD, unless its error does not become smaller. `known`: its error before at fewer points. Returns the
+    /// error. Both are in metres.
+    pub(super) fn apply(&self, level: &mut LevelVertices<'_>, known: f32) -> f32 {
+        let (vertices, start) = PlacedVertices::new(level, self.bones, self.measure.poses);
+        let mut at = start.clone();
+        let count = self.measure.poses.len();
         let mut posed = vertices.positions(&at, count);
-        let before = self.measure.error_of_vertices(&level.parts, &posed, EVEN);
+        let error = |posed: &LodPoses| self.measure.error_of_vertices(&level.parts, posed, EVEN);
         let surfaces = self.measure.worn().iter().enumerate().filter_map(|(surface, worn)| {
             let triangles = worn.iter().flat_map(|&p| level.parts[p].as_chunks::<3>().0).copied().collect();
-            FittedSurface::new(self.measure.finest(surface), &self.poses[0], triangles, &posed[0])
+            FittedSurface::new(self.measure.finest(surface), &self.measure.poses[0], triangles, &posed[0])
         });
         let surfaces: Vec<FittedSurface<'_>> = surfaces.collect();
         let (mut least, mut best) = (self.farthest(&surfaces, &posed, f32::INFINITY), None);
@@ -76,10 +71,14 @@ impl<'a> PositionFit<'a> {
                 (least, best) = (found, Some(at.clone()));
             }
         }
-        // At more points, the vertices before may be closer.
-        let error = |at: &[DVec3]| self.measure.error_of_vertices(&level.parts, &vertices.positions(at, count), EVEN);
-        match best.map(|best| (error(&best), best)).filter(|(after, _)| *after < before) {
-            Some((after, best)) => {
+        let after = best.as_ref().map(|best: &Vec<DVec3>| error(&vertices.positions(best, count)));
+        // At as many points, the vertices before may be closer. That seldom needs to be known, and takes long.
+        let before = match after {
+            Some(after) if after < known => known,
+            _ => error(&vertices.positions(&start, count)),
+        };
+        match best.zip(after).filter(|(_, after)| *after < before) {
+            Some((best, after)) => {
                 vertices.place(&best, level);
                 after
             }
@@ -90,20 +89,24 @@ impl<'a> PositionFit<'a> {
     /// Returns the greatest distance of the points of both surfaces, in metres, or one that is not below `enough`.
     fn farthest(&self, surfaces: &[FittedSurface<'_>], posed: &LodPoses, enough: f32) -> f32 {
         let in_pose = |pose: usize| {
-            let farther =
-                |most: f32, surface: &FittedSurface<'_>| surface.farthest((self.poses, posed), pose, [most, enough]);
+            let farther = |most: f32, surface: &FittedSurface<'_>| {
+                surface.farthest((self.measure.poses, posed), pose, [most, enough])
+            };
             surfaces.iter().fold(0.0, farther)
         };
-        (0..self.poses.len()).into_par_iter().map(in_pose).reduce(|| 0.0, f32::max)
+        (0..self.measure.poses.len()).into_par_iter().map(in_pose).reduce(|| 0.0, f32::max)
     }
 
     /// Measures how far both surfaces are apart, in the poses of a round.
     fn residuals(&self, surfaces: &[FittedSurface<'_>], posed: &LodPoses, round: usize) -> Vec<Residual> {
-        let others = self.poses.len() - 1;
+        let others = self.measure.poses.len() - 1;
         let count = others.min(POSES_PER_ROUND - 1);
         let poses = std::iter::once(0).chain((0..count).map(|i| 1 + (round + i * others / count) % others));
         let pairs: Vec<_> = poses.flat_map(|pose| surfaces.iter().map(move |surface| (pose, surface))).collect();
-        pairs.into_par_iter().flat_map_iter(|(pose, surface)| surface.residuals((self.poses, posed), pose)).collect()
+        pairs
+            .into_par_iter()
+            .flat_map_iter(|(pose, surface)| surface.residuals((self.measure.poses, posed), pose))
+            .collect()
     }
 }
 

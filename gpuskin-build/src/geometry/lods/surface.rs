@@ -10,6 +10,8 @@ const LEAF: usize = 4;
 /// Size of the traversal stack: the depth of a tree that halves 2^32 triangles, and one sibling per
 /// level.
 const DEEPEST: usize = 34;
+/// Factor of a squared distance that exceeds rounding errors.
+const GUESS_MARGIN: f32 = 1.001;
 
 /// Triangles, and a tree over them.
 #[derive(Clone, Debug)]
@@ -163,9 +165,16 @@ impl FittedTree<'_> {
     }
 
     /// Returns the closest of the triangles that `counts` accepts, by their index. The distance is infinite if there is none.
-    pub(super) fn closest_of(&self, p: Vec3, counts: impl Fn(u32) -> bool) -> ClosestPoint {
+    /// `near` is a guess: the closer it is, the fewer triangles are tested.
+    pub(super) fn closest_of(&self, p: Vec3, near: u32, counts: impl Fn(u32) -> bool) -> ClosestPoint {
         let mut search = Search { p, enough: 0.0, best: f32::INFINITY, triangle: 0 };
         if !self.boxes.is_empty() {
+            let squared = self.squared(near, p);
+            if squared.is_finite() && counts(near) {
+                // Farther than the guess, so that the first of equally close triangles is found, as without a guess.
+                search.best = squared * GUESS_MARGIN + f32::MIN_POSITIVE;
+                search.triangle = near;
+            }
             self.visit(0, 0.0, &mut search, counts);
         }
         search.found()
@@ -412,9 +421,11 @@ mod tests {
                     let odd = |t: u32| t % 2 == 1;
                     let of_odd = (0..).zip(tree.triangles()).filter(|(t, _)| odd(*t)).map(|(_, t)| corner(t));
                     let least = of_odd.map(|[a, b, c]| closest(p, a, b, c).distance(p)).fold(f32::INFINITY, f32::min);
-                    let found_odd = fitted.closest_of(p, odd);
+                    let found_odd = fitted.closest_of(p, near, odd);
                     assert!(found_odd.distance == least && odd(found_odd.triangle));
-                    assert_eq!(fitted.closest_of(p, |_| false).distance, f32::INFINITY);
+                    // Triangle 0 is none of those, so that this search has no guess.
+                    assert_eq!(found_odd, fitted.closest_of(p, 0, odd));
+                    assert_eq!(fitted.closest_of(p, near, |_| false).distance, f32::INFINITY);
                     let [a, b, c] = corner(&tree.triangles()[found.triangle as usize]);
                     assert_eq!(closest(p, a, b, c).distance(p), expected);
                 }

@@ -542,12 +542,7 @@ fn vertices_of_small_levels_belong_to_one_level() {
     let model = crate::model::fixtures::model(tube(33, 48, None, 0, DVec3::ZERO));
     let geometry = Geometry::with_at_most(&model, 4);
     let bones = BonePoses::new(&model, geometry.vertices.len());
-    let made = |geometry: &Geometry| {
-        let poses = bones.positions(geometry);
-        let mut set = LodSet { levels: levels(geometry, &poses, 7, MIN_TRIANGLES), copies: Vec::new() };
-        set.add_vertices(&model, geometry, &bones, &poses);
-        set
-    };
+    let made = |geometry: &Geometry| LodSet::new(&model, geometry, &bones, (7, MIN_TRIANGLES), true);
     let LodSet { levels, copies } = made(&geometry);
     let before = geometry.vertices.len();
     let mut owners = vec![BTreeSet::new(); copies.len()];
@@ -562,4 +557,7 @@ fn vertices_of_small_levels_belong_to_one_level() {
     let mut many = geometry.clone();
     many.vertices.resize((1 << 16) - 1, geometry.vertices[0]);
     assert!(made(&many).copies.len() <= 1);
+    let without = LodSet::new(&model, &geometry, &bones, (7, MIN_TRIANGLES), false);
+    assert_eq!(without.levels, super::levels(&geometry, &bones.positions(&geometry), 7, MIN_TRIANGLES));
+    assert!(without.copies.is_empty());
 }

@@ -25,8 +25,9 @@ const LEAST_TESTS: usize = 16;
 struct Instead {
     /// Distance in metres; infinite if there is nothing.
     distance: f32,
-    /// Another piece.
+    /// Another piece, and its closest triangle.
     piece: u32,
+    triangle: u32,
     /// Whether it is in front of the vertex, which therefore is not seen.
     covers: bool,
     /// Number of tests that the search took.
@@ -56,14 +57,15 @@ impl HalfEdgeCollapse<'_> {
         }
         let slots = &self.pieces.slots[piece as usize];
         let step = slots.len().div_ceil(AT_REST).max(1);
-        let mut measured: Vec<(f32, u32)> = Vec::new();
-        let mut tests = 0;
+        let mut measured: Vec<(f32, u32, u32)> = Vec::new();
+        let (mut tests, mut near) = (0, 0);
         let (mut covered, mut low, mut high) = (true, Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &slot in slots.iter().step_by(step) {
-            let instead = self.instead(piece, slot, 0);
+            let instead = self.instead(piece, slot, 0, near);
             covered &= instead.covers;
             tests += instead.tests;
-            measured.push((instead.distance, slot));
+            near = instead.triangle;
+            measured.push((instead.distance, slot, near));
             (low, high) = (low.min(self.at(0, slot)), high.max(self.at(0, slot)));
         }
         measured.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -72,11 +74,12 @@ impl HalfEdgeCollapse<'_> {
         // The second longest side.
         let width = sides.element_sum() - sides.max_element() - sides.min_element();
         let least = if covered { 0.0 } else { width * 0.5 };
-        let mut needed = (measured.first().map_or(0.0, |(off, _)| *off) * weight * self.rest_weight).max(least);
+        let mut needed = (measured.first().map_or(0.0, |(off, ..)| *off) * weight * self.rest_weight).max(least);
         if needed <= limit {
             'poses: for pose in 1..self.poses.len() {
-                for &(_, slot) in measured.iter().take(IN_ALL_POSES) {
-                    let instead = self.instead(piece, slot, pose);
+                for (_, slot, near) in measured.iter_mut().take(IN_ALL_POSES) {
+                    let instead = self.instead(piece, *slot, pose, *near);
+                    *near = instead.triangle;
                     tests += instead.tests;
                     needed = needed.max(instead.distance * weight);
                     if needed > limit {
@@ -91,15 +94,16 @@ impl HalfEdgeCollapse<'_> {
 
     /// Removes a piece. Returns its number of triangles.
     pub(super) fn remove_piece(&mut self, piece: u32) -> usize {
-        let mut removed = 0;
+        let (mut removed, mut near) = (0, 0);
         for slot in std::mem::take(&mut self.pieces.slots[piece as usize]) {
             // Slots behind the places are vertices that earlier levels lost.
             let around = self.around.get_mut(slot as usize).map(std::mem::take);
             for t in around.into_iter().flatten() {
                 removed += usize::from(!std::mem::replace(&mut self.removed[t as usize], true));
             }
-            let instead = self.instead(piece, slot, 0);
+            let instead = self.instead(piece, slot, 0, near);
             self.pieces.tests += instead.tests;
+            near = instead.triangle;
             if instead.distance.is_finite() {
                 self.pieces.slots[instead.piece as usize].push(slot);
             }
@@ -108,8 +112,8 @@ impl HalfEdgeCollapse<'_> {
         removed
     }
 
-    /// Finds what is closest to a slot among the pieces that are left, besides one.
-    fn instead(&self, piece: u32, slot: u32, pose: usize) -> Instead {
+    /// Finds what is closest to a slot among the pieces that are left, besides one. `near` is a triangle that may be close.
+    fn instead(&self, piece: u32, slot: u32, pose: usize, near: u32) -> Instead {
         let (layers, surface) = (&self.finest.layers, &self.finest.surface);
         let normal = self.pieces.normals[slot as usize];
         let tests = Cell::new(LEAST_TESTS);
@@ -119,9 +123,10 @@ impl HalfEdgeCollapse<'_> {
             of != piece && self.pieces.left[of as usize] && faces_same_way(layers.faces[t as usize], normal)
         };
         let p = self.at(pose, slot);
-        let found = surface.at(self.poses, pose).closest_of(p, other);
+        let found = surface.at(self.poses, pose).closest_of(p, near, other);
         let [a, b, c] = surface.tree.triangles()[found.triangle as usize].map(|v| self.poses[pose][v as usize]);
         let covers = dot(sub(b, a).cross(sub(c, a)), sub(a, p)) > 0.0;
-        Instead { distance: found.distance, piece: layers.piece[found.triangle as usize], covers, tests: tests.get() }
+        let (distance, triangle) = (found.distance, found.triangle);
+        Instead { distance, piece: layers.piece[triangle as usize], triangle, covers, tests: tests.get() }
     }
 }

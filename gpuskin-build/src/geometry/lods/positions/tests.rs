@@ -4,7 +4,7 @@ use glam::{DAffine3, DVec2};
 use gpuskin_rt::internals::morph::MorphDelta;
 
 use super::*;
-use crate::geometry::lods::error::EVERYTHING;
+use crate::geometry::lods::error::{EVERYTHING, THOROUGH};
 use crate::geometry::lods::vertices::VertexCopy;
 use crate::geometry::morphs::VertexMorphs;
 use crate::model::fixtures::model;
@@ -73,7 +73,8 @@ fn fitted(geometry: &Geometry, model: &Model) -> ([f32; 2], Vec<(Vec3, Vec3)>) {
     let measure = LodErrorMeter::new(geometry, &poses, vec![vec![0]]);
     let indices = [coarse(geometry)];
     let mut level = LevelVertices::new(geometry, &indices, &[]);
-    let error = PositionFit::new(geometry, &bones, &poses, &measure).apply(&mut level);
+    let known = measure.error_of_sample(&indices, THOROUGH);
+    let error = PositionFit::new(geometry, &bones, &measure).apply(&mut level, known);
     // Measured again at all points, from the vertices alone.
     let skinning: Vec<Vec<DAffine3>> = level.vertices.iter().map(|own| bones.affines(&own.vertex)).collect();
     let in_pose = |pose: usize| {
