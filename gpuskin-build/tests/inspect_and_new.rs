@@ -332,7 +332,7 @@ fn new_writes_a_package_with_a_model() {
     assert_eq!(names(folder), ["Hero Model.glb", "game"]);
     let game = folder.join("game");
     assert_eq!(names(&game), [".gitignore", "Cargo.toml", "art", "build.rs", "gpuskin.toml", "src"]);
-    assert_eq!(names(&game.join("src")), ["app.rs", "main.rs"]);
+    assert_eq!(names(&game.join("src")), ["app.rs", "ground.rs", "main.rs"]);
     assert_eq!(
         std::fs::read(game.join("art/Hero Model.glb")).unwrap(),
         std::fs::read(folder.join("Hero Model.glb")).unwrap()
@@ -404,9 +404,15 @@ fn new_game_builds_and_draws() {
     assert!(status.success(), "{status}");
     let picture = image::open(game.join("out.png")).unwrap().into_rgb8();
     assert_eq!(picture.dimensions(), (1280, 720));
-    let background = picture.get_pixel(0, 0);
-    let drawn = picture.pixels().filter(|&pixel| pixel != background).count();
-    assert!(drawn > 1280 * 720 / 20, "{drawn} pixels show the crowd");
+    let share = |counts: &dyn Fn([i32; 3]) -> bool| {
+        let pixels = picture.pixels().filter(|pixel| counts(pixel.0.map(i32::from)));
+        pixels.count() as f64 / f64::from(1280 * 720)
+    };
+    // Tunics and shields are red, the ground is yellow in the sun, and shadows on it are grey: 2.4 % of the pixels are as dark without.
+    let crowd = share(&|[r, g, _]| r > 90 && r > 2 * g);
+    let ground = share(&|[r, g, b]| r > 120 && (r - g).abs() < 25 && b < g);
+    let shadows = share(&|[r, g, b]| r.max(g) < 90 && (r - g).abs() < 20 && (g - b).abs() < 25);
+    assert!(crowd > 0.02 && ground > 0.3 && shadows > 0.05, "crowd {crowd}, ground {ground}, shadows {shadows}");
 }
 
 #[test]

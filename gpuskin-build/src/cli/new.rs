@@ -25,6 +25,7 @@ const CARGO_TOML: &str = include_str!("../../templates/new/Cargo.toml.template")
 const BUILD_RS: &str = include_str!("../../templates/new/build.rs");
 const MAIN_RS: &str = include_str!("../../templates/new/main.rs");
 const APP_RS: &str = include_str!("../../templates/new/app.rs");
+const GROUND_RS: &str = include_str!("../../templates/new/ground.rs");
 const GITIGNORE: &str = include_str!("../../templates/new/gitignore");
 /// The sample model: `assets/soldier.glb` of the repository.
 const SOLDIER: &[u8] = include_bytes!("../../templates/new/soldier.glb");
@@ -90,6 +91,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
         ("gpuskin.toml", manifest),
         ("src/main.rs", render(MAIN_RS, &values)),
         ("src/app.rs", APP_RS.to_owned()),
+        ("src/ground.rs", GROUND_RS.to_owned()),
         (".gitignore", GITIGNORE.to_owned()),
     ] {
         files.push((path.into(), text.into_bytes()));

@@ -19,8 +19,6 @@ pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 pub const SAMPLES: u32 = 4;
 /// Size of the window and of the picture, in pixels.
 const SIZE: [u32; 2] = [1280, 720];
-/// Colour behind the crowd, linear.
-const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.32, g: 0.42, b: 0.52, a: 1.0 };
 /// File that is written where there is no display.
 const PICTURE: &str = "out.png";
 
@@ -57,7 +55,7 @@ pub struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Begins a pass that clears the frame.
+    /// Begins the pass that draws the picture.
     pub fn begin_pass(&mut self) -> wgpu::RenderPass<'_> {
         self.encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("crowd"),
@@ -65,7 +63,7 @@ impl Frame<'_> {
                 view: &self.targets.color,
                 depth_slice: None,
                 resolve_target: Some(self.output),
-                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(BACKGROUND), store: wgpu::StoreOp::Discard },
+                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store: wgpu::StoreOp::Discard },
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &self.targets.depth,
