@@ -38,8 +38,6 @@ fn fragment(varyings: Varyings) -> @location(0) vec4<f32> {
     let color = mix(dust, grass, smoothstep(0.34, 0.66, patches + 0.35 * (blades - 0.5))) * (0.45 + 1.1 * blades);
 
     let normal = normalize(varyings.normal + 0.5 * fine * vec3<f32>(blades - 0.5, 0.0, noise(p * 13.0) - 0.5));
-    let sun = gpuskin_lighting.sun * max(dot(normal, gpuskin_lighting.to_sun), 0.0);
-    let visible = gpuskin_sun_visibility(varyings.world, normalize(varyings.normal));
-    let radiance = color * (gpuskin_ambient(normal) + sun * visible);
+    let radiance = color * gpuskin_irradiance(varyings.world, normalize(varyings.normal), normal);
     return vec4<f32>(gpuskin_tone_mapped(gpuskin_in_fog(radiance, varyings.world)), 1.0);
 }

@@ -64,9 +64,13 @@ impl Panorama {
         let Some(first) = self.texels.iter().position(bad) else { return Ok(self) };
         let (x, y) = (first % self.width as usize, first / self.width as usize);
         let [r, g, b] = self.texels[first];
+        let others = match count - 1 {
+            0 => String::new(),
+            1 => ", and so is another one".to_owned(),
+            others => format!(", and so are {others} others"),
+        };
         let message = format!(
-            "{count} texels of the panorama are negative, infinite or NaN; the first one, in column {x} and row {y}, is \
-             {r} {g} {b}"
+            "a texel of the panorama is negative, infinite or NaN: {r} {g} {b} in column {x} and row {y}{others}"
         );
         Err(Diagnostic::error(DiagnosticCode::EnvironmentTexels, message))
     }
@@ -89,7 +93,12 @@ fn check_size(width: u32, height: u32, limits: &Limits) -> Result<(), Diagnostic
 }
 
 fn image(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Result<Panorama, Diagnostic> {
-    let broken = |error: image::ImageError| invalid(format!("the panorama cannot be decoded: {error}"));
+    let broken = |error: image::ImageError| match error {
+        image::ImageError::IoError(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            invalid("the panorama cannot be decoded: its file ends early")
+        }
+        error => invalid(format!("the panorama cannot be decoded: {error}")),
+    };
     let reader = || ImageReader::with_format(Cursor::new(bytes), format);
     let (width, height) = reader().into_dimensions().map_err(broken)?;
     check_size(width, height, limits)?;

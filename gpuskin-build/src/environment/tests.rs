@@ -241,8 +241,9 @@ fn bad_panoramas_are_refused() {
     let huge = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 8192 +X 16384\n".to_vec();
     let whole_hdr = hdr(64, 32, [0.5; 3]);
     let cases: Vec<(&str, Vec<u8>, DiagnosticCode, &str)> = vec![
-        ("NaN", texel(f32::NAN), DiagnosticCode::EnvironmentTexels, "column 3 and row 1, is 1 NaN 1"),
-        ("infinite", texel(f32::INFINITY), DiagnosticCode::EnvironmentTexels, "1 texels"),
+        ("NaN", texel(f32::NAN), DiagnosticCode::EnvironmentTexels, "NaN: 1 NaN 1 in column 3 and row 1"),
+        ("infinite", texel(f32::INFINITY), DiagnosticCode::EnvironmentTexels, "1 inf 1"),
+        ("several", pfm(8, 4, |x, _| [x as f32 - 1.0; 3]), DiagnosticCode::EnvironmentTexels, "0, and so are 3 others"),
         ("negative", texel(-0.5), DiagnosticCode::EnvironmentTexels, "-0.5"),
         ("square", png(64, 64, [9; 3]), DiagnosticCode::EnvironmentShape, "64 x 64"),
         ("one texel", png(1, 1, [9; 3]), DiagnosticCode::EnvironmentShape, "1 x 1"),
@@ -256,7 +257,7 @@ fn bad_panoramas_are_refused() {
         ("scale 0", b"PF\n2 1\n0\n".to_vec(), DiagnosticCode::ImageInvalid, "header"),
         ("cut off header", b"PF\n2".to_vec(), DiagnosticCode::ImageInvalid, "header"),
         ("cut off PFM", pfm(8, 4, |_, _| [1.0; 3])[..100].to_vec(), DiagnosticCode::ImageInvalid, "384 were expected"),
-        ("cut off HDR", whole_hdr[..whole_hdr.len() / 2].to_vec(), DiagnosticCode::ImageInvalid, "decoded"),
+        ("cut off HDR", whole_hdr[..whole_hdr.len() / 2].to_vec(), DiagnosticCode::ImageInvalid, "its file ends early"),
         ("cut off PNG", png(64, 32, [7; 3])[..60].to_vec(), DiagnosticCode::ImageInvalid, "decoded"),
     ];
     for (what, bytes, code, part) in cases {

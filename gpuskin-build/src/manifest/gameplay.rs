@@ -42,7 +42,7 @@ pub(super) fn events(section: Section<'_>, notes: &mut Notes) -> Vec<EventEntry>
                 DiagnosticCode::ManifestValue,
                 value.span(),
                 format!("a clip can have at most {MAX_EVENTS} events"),
-                "",
+                "remove some",
             );
             return events;
         };

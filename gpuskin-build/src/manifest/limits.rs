@@ -38,7 +38,8 @@ pub(super) fn read(root: Section<'_>, notes: &mut Notes) -> Limits {
             Some(count) if count <= most => *limit = count,
             Some(_) => {
                 let most = if size { crate::limits::format_bytes(most) } else { most.to_string() };
-                notes.error(DiagnosticCode::ManifestValue, value.span(), format!("`{key}` must be at most {most}"), "");
+                let message = format!("`{key}` must be at most {most}");
+                notes.error(DiagnosticCode::ManifestValue, value.span(), message, section.meaning(key));
             }
             None if size => {
                 let help = "write \"512 MiB\", with KiB, MiB or GiB, or a number of bytes";

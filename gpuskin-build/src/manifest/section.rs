@@ -171,7 +171,7 @@ impl<'d> Section<'d> {
     }
 
     /// Returns advice for a key with a wrong value: what it means, and its default.
-    fn meaning(&self, key: &str) -> String {
+    pub(super) fn meaning(&self, key: &str) -> String {
         let Some(Key { doc, default, .. }) = self.keys.key(key) else { return String::new() };
         match default {
             DefaultValue::Required => format!("`{key}`: {doc}"),

@@ -58,7 +58,7 @@ pub(super) fn power_of_two(
         (Some(number), Some(read)) if f64::from(read) == number => return Some(read),
         (Some(_), _) => {
             let message = format!("`{key}` must be {wanted}");
-            notes.error(DiagnosticCode::ManifestValue, value.span(), message, "");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, section.meaning(key));
         }
         (None, _) => notes.expected(key, &wanted, value),
     }
@@ -156,7 +156,7 @@ pub(super) fn influences(section: Section<'_>, notes: &mut Notes) -> Option<Infl
         Some(number) if (1..=MAX_INFLUENCES).any(|n| n as f64 == number) => Some(InfluenceLimit::Most(number as usize)),
         Some(_) => {
             let message = format!("`influences` must be a whole number from 1 to {MAX_INFLUENCES}, or \"auto\"");
-            notes.error(DiagnosticCode::ManifestValue, value.span(), message, "");
+            notes.error(DiagnosticCode::ManifestValue, value.span(), message, section.meaning("influences"));
             None
         }
         None => {

@@ -35,8 +35,7 @@ const SHADER: &str = r"
         var radiance = mix(vec3<f32>(0.12, 0.28, 0.60), horizon, exp(-5.0 * max(along.y, 0.0)));
         if along.y < 0.0 {
             let ground = eye - along * eye.y / along.y;
-            let sun = gpuskin_lighting.sun * max(gpuskin_lighting.to_sun.y, 0.0);
-            let light = gpuskin_ambient(up) + sun * gpuskin_sun_visibility(ground, up);
+            let light = gpuskin_irradiance(ground, up, up);
             radiance = gpuskin_in_fog(vec3<f32>(0.26, 0.22, 0.14) * light, ground);
         }
         return vec4<f32>(gpuskin_tone_mapped(radiance), 1.0);

@@ -55,7 +55,7 @@ fn environments_are_read_and_checked() {
         (named("art", ""), vec![("toml:6:8]", "art is a folder", ".hdr, .pfm")]),
         (
             named("art/harbour.hdr", "size = 100\n"),
-            vec![("toml:7:8]", "`size` must be a power of two from 64 to 512", "")],
+            vec![("toml:7:8]", "`size` must be a power of two from 64 to 512", "`size`: texels")],
         ),
         (
             named("art/harbour.hdr", "size = 1024\n"),
@@ -354,7 +354,7 @@ fn limits_are_read_and_bounded() {
         &[
             ("toml:2:1]", "[limits] has no key `bone`", "did you mean `bones`?"),
             ("toml:3:10]", "`memory` must be a size", "write \"512 MiB\""),
-            ("toml:4:9]", "`bones` must be at most 1024", ""),
+            ("toml:4:9]", "`bones` must be at most 1024", "`bones`: "),
             ("toml:5:8]", "`file` must be at most", ""),
             ("toml:6:9]", "`depth` must be a whole number of at least 1", ""),
         ],

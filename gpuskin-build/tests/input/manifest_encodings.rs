@@ -90,7 +90,7 @@ fn invalid_tolerances_and_devices_are_rejected() {
             ("toml:3:20]", "`motion_tolerance` cannot be \"5\"", "\"0.1 mm\""),
             ("toml:4:20]", "`normal_tolerance` cannot be \"1 mm\"", "\"1 deg\""),
             ("toml:5:12]", "`devices` cannot be \"webgl\"", "did you mean \"webgl2\"?"),
-            ("toml:6:14]", "`influences` must be a whole number from 1 to 8, or \"auto\"", ""),
+            ("toml:6:14]", "`influences` must be a whole number from 1 to 8, or \"auto\"", "without the key"),
             ("toml:7:11]", "`normals` cannot be \"flat\"", ""),
             ("toml:8:7]", "`fps` cannot be \"-5 %\"", "or a number"),
             ("toml:12:13]", "`tolerance` cannot be \"0 mm\"", ""),

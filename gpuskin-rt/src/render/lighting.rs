@@ -169,6 +169,7 @@ impl CrowdRenderer {
     /// | `gpuskin_view.view_proj`, `gpuskin_view.eye` | camera |
     /// | `gpuskin_scene.time` | time for `gpuskin_skin_vertex` |
     /// | `gpuskin_lighting.to_sun`, `gpuskin_lighting.sun` | direction towards the sun, and its illuminance over pi |
+    /// | `gpuskin_irradiance(world, face_normal, normal)` | irradiance over pi of ambient light, the sun, and the lights that reach a point, with shadows: what a matte surface reflects is its colour times this. `normal` is `face_normal`, or that of a normal map; both are unit vectors |
     /// | `gpuskin_ambient(normal)` | ambient irradiance over pi |
     /// | `gpuskin_reflected(normal, to_eye, roughness)` | ambient radiance that a surface mirrors |
     /// | `gpuskin_sun_visibility(world, normal)` | fraction of the sunlight that reaches a point; 1 without shadows |
@@ -179,6 +180,6 @@ impl CrowdRenderer {
     /// | `gpuskin_fog_radiance(world)` | radiance of dense fog in the direction of a point |
     /// | `gpuskin_tone_mapped(radiance)` | radiance with exposure and tone mapping |
     pub fn lighting_source(&self, group: u32) -> Option<String> {
-        Some(material::lighting(self.lit.as_ref()?.features.code(), group))
+        Some(material::lighting_of_games(self.lit.as_ref()?.features.code(), group))
     }
 }

@@ -185,6 +185,13 @@ pub(crate) fn lighting(code: LightingCode, group: u32) -> String {
     text.replace("@group(GROUP)", &format!("@group({group})"))
 }
 
+/// Returns the text of [`lighting`] and the functions that only shaders of games call.
+pub(crate) fn lighting_of_games(code: LightingCode, group: u32) -> String {
+    let lights = code.lights > 0;
+    let irradiance = with_lines(include_str!("../../shaders/irradiance.wgsl"), "lights", lights);
+    lighting(code, group) + "\n" + &with_lines(&irradiance, "light shadows", lights && code.light_shadows > 0)
+}
+
 /// Returns the renderer's shader in the metallic-roughness model.
 pub(crate) fn material(
     variant: Variant,
@@ -265,7 +272,9 @@ pub(crate) fn material(
         false => include_str!("../../shaders/masked_none.wgsl"),
     };
     let layers = surface.textures.has(TextureSet::LAYERS);
-    let mut all = drawn_text(variant, instances, layers) + "\n" + &lighting(code, 0);
+    let of_games = own.surface.is_some() || own.light.is_some();
+    let light = if of_games { lighting_of_games(code, 0) } else { lighting(code, 0) };
+    let mut all = drawn_text(variant, instances, layers) + "\n" + &light;
     let colors = variant.vertex.color;
     let tangent = directions && mapped && variant.vertex.tangent;
     let varyings = PassedOn { colors, normal: directions, tangent, second_uv };

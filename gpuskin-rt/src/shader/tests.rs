@@ -179,8 +179,13 @@ fn shaders_without_shadows_of_lights_have_nothing_of_them() {
         assert_eq!((with(&off), off.contains(map)), ([false; 3], shadows));
         let on = material::lighting(code(shadows, 6), 0);
         assert_eq!((with(&on), on.matches("var gpuskin_shadow_map").count()), ([true; 3], 1));
-        // Pipelines of a game use the text without the material.
-        parse(&on);
+        // Pipelines of a game use the text without the material, and have a function that the material lacks.
+        for text in [code(shadows, 0), code(shadows, 6), LightingCode { lights: 0, ..code(shadows, 0) }]
+            .map(|code| material::lighting_of_games(code, 0))
+        {
+            parse(&text);
+            assert!(text.contains("fn gpuskin_irradiance(") && !on.contains("gpuskin_irradiance"));
+        }
         // Everything else stays.
         assert!(off.lines().all(|line| on.contains(line)));
     }

@@ -464,3 +464,75 @@ pub fn unusable_light_shadow_descriptors_are_refused() {
     assert!(error.contains("depth_compare"), "{error}");
     of(usual, wgpu::CompareFunction::Less).unwrap();
 }
+
+/// A game's shader gets with one call what the material's loops over sun and lights add up, with shadows and ambient light.
+pub fn irradiance_for_games_is_the_light_of_the_material() {
+    // Without occlusion, no ambient light is reflected.
+    let surface = |emitted: &str| {
+        format!(
+            "fn surface(point: SurfacePoint, uv: vec2<f32>) -> SurfacePoint {{
+                var shown = point;
+                shown.occlusion = 0.0;
+                shown.emitted = {emitted};
+                return shown;
+            }}"
+        )
+    };
+    let light = |reflected: &str| {
+        format!(
+            "fn light(point: SurfacePoint, to_light: vec3<f32>, color: vec3<f32>) -> vec3<f32> {{
+                return {reflected};
+            }}"
+        )
+    };
+    let reflected = [surface("vec3<f32>(0.0)"), light("color * max(dot(point.normal, to_light), 0.0)")];
+    let emitted =
+        [surface("gpuskin_irradiance(point.position, point.face_normal, point.normal)"), light("vec3<f32>(0.0)")];
+    let floor = Quad::new([0.0; 3], [4.0, 0.0, 0.0], [0.0, 0.0, -4.0]);
+    let roofs = [-1.0, 1.0].map(|x| Quad::new([x, 1.0, 0.0], [0.4, 0.0, 0.0], [0.0, 0.0, -0.4]));
+    let shown = shown(&[floor, roofs[0], roofs[1]]);
+    let camera = Camera::perspective_look_at([0.0, 5.0, 6.0], [0.0; 3], 0.9, 1.0, 0.1, 100.0);
+    let ambient = [0.05, 0.1, 0.15];
+    let sunlight = Lighting { ambient: Ambient::uniform(ambient), ..sun([0.4, 1.0, 0.3], 2.0) };
+    let mut lights = vec![spot([-2.0, 3.0, 0.5], [0.4, -1.0, -0.2], 0.6)];
+    lights.extend((0..3).map(|x| PunctualLight {
+        range: Some(3.0),
+        intensity: 4.0,
+        ..without_shadow(&point([x as f32 - 1.0, 1.5, 1.5]))
+    }));
+    let sun_shadows = Some(ShadowDescriptor { cascades: 2, size: 512, distance: 20.0, caster_distance: 20.0 });
+    let light_shadows = Some(LightShadowDescriptor { tiles: 1, size: TILE });
+    let cases = [(0, None, None), (0, sun_shadows.clone(), None), (4, None, None), (8, sun_shadows, light_shadows)];
+    for gpu in BACKENDS.into_iter().filter_map(gpu) {
+        for (most, shadows, light_shadows) in &cases {
+            let most = *most;
+            let draw = |[surface, light]: &[String; 2]| {
+                let features = LightingFeatures {
+                    lights: most,
+                    shadows: shadows.clone(),
+                    light_shadows: light_shadows.clone(),
+                    surface: Some(surface.clone().into()),
+                    light: Some(light.clone().into()),
+                    ..Default::default()
+                };
+                let scene = Scene { features, lighting: sunlight, models: &[], camera, side: PICTURE };
+                let mut renderer = scene.renderer(&gpu);
+                let crowd = Crowd::<Dynamic>::with_model(&mut renderer, &shown, Default::default()).unwrap();
+                crowd.spawn(Instance::at([0.0; 3]));
+                renderer.set_lights(&lights[..lights.len().min(most as usize)]).unwrap();
+                scene.draw_with(&gpu, &mut renderer)
+            };
+            let (reflected, emitted) = (draw(&reflected), draw(&emitted));
+            let mut brightness = Vec::new();
+            for ((x, y, seen), (_, _, expected)) in emitted.covered().zip(reflected.covered()) {
+                let expected = expected + DVec3::from(ambient.map(f64::from));
+                assert_close(seen, expected, 0.01, &(x, y, most, &gpu.name));
+                brightness.push(expected.x);
+            }
+            // Lights and shadows are visible.
+            brightness.sort_by(f64::total_cmp);
+            let ratio = brightness[brightness.len() * 99 / 100] / brightness[brightness.len() / 100];
+            assert!(ratio > 2.0 || most == 0 && shadows.is_none(), "{ratio} with {most} lights, {}", gpu.name);
+        }
+    }
+}

@@ -185,6 +185,7 @@ fn main() -> std::process::ExitCode {
         test!(light_shadows::point_lights_cast_the_shadows_of_cast_rays_in_all_directions, GPU),
         test!(light_shadows::surfaces_do_not_shadow_themselves_in_point_and_spot_lights, GPU),
         test!(light_shadows::light_functions_and_clear_coats_get_shadowed_light, GPU),
+        test!(light_shadows::irradiance_for_games_is_the_light_of_the_material, GPU),
         test!(light_shadows::lights_beyond_the_tiles_have_no_shadow, GPU),
         test!(light_shadows::lights_change_from_frame_to_frame, GPU),
         test!(light_shadows::tiles_of_lights_leave_the_sun_as_it_is, GPU),
