@@ -352,7 +352,7 @@ pub(super) struct PackedMesh {
     unpacked: Vec<Vertex>,
     /// Bytes of the deltas of morph targets.
     morph_bytes: usize,
-    /// The same for measuring, if they were measured.
+    /// Vertices prepared for measuring, if they were measured.
     measured: OnceLock<MeasuredMesh>,
 }
 

@@ -141,7 +141,7 @@ pub(crate) fn levels(geometry: &Geometry, poses: &LodPoses, most: usize, fewest:
     measured_levels(geometry, &LodErrorMeter::new(geometry, poses, worn(geometry)), most, fewest)
 }
 
-/// The same, in the poses of a meter.
+/// Returns the LODs of [`levels`], in the poses of a meter.
 fn measured_levels(geometry: &Geometry, measure: &LodErrorMeter<'_>, most: usize, fewest: f64) -> Vec<LodMesh> {
     let poses = measure.poses;
     let total = geometry.indices.len() / 3;

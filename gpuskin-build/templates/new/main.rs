@@ -32,7 +32,7 @@ fn main() -> Result<(), Error> {
     app::run()
 }
 
-/// What the game draws.
+/// Crowd and ground, and the renderer that draws them.
 struct Game {
     renderer: CrowdRenderer,
     ground: Ground,
@@ -43,7 +43,7 @@ struct Game {
 
 impl Game {
     fn new(device: &wgpu::Device, queue: &wgpu::Queue, color_format: wgpu::TextureFormat) -> Result<Self, Error> {
-        // What is left out costs nothing. `Shading::Diffuse`, the default, is the cheapest.
+        // Features that are off cost nothing. `Shading::Diffuse`, the default, is the cheapest material.
         let features = LightingFeatures {
             shadows: Some(ShadowDescriptor {
                 distance: 2.0 * DISTANCE,
