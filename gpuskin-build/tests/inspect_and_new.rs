@@ -396,6 +396,8 @@ fn new_game_builds_and_draws() {
         // The game's manifest optimises build scripts, which would compile all dependencies of macros again, for one model.
         .args(["--config", "profile.release.build-override.opt-level=0"])
         .args(ENCODERS.iter().flat_map(|name| ["--config", name]))
+        .arg("--config")
+        .arg(repository.join(".cargo/config.toml"))
         .current_dir(&game)
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")

@@ -9,6 +9,7 @@ mod checks;
 mod demo;
 mod deps;
 mod gpuskin;
+mod packages;
 mod serve;
 mod test;
 mod torture;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         // Parts of `test`.
         Some("web-test") => web::test(rest),
         Some("bevy-test") => bevy::test(),
+        Some("package-test") => packages::test(),
         Some("test") => test::run(rest),
         Some("api") => api::run(rest),
         Some("bless") => bless::run(rest),

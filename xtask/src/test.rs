@@ -30,7 +30,7 @@ struct Check {
 
 /// Names of checks that run beside the others, one after another. Their builds are in folders that no other check builds in for
 /// long, so that neither waits for the other's compiler.
-const BESIDE: [&str; 3] = ["packages", "shared-cache", "bevy"];
+const BESIDE: [&str; 2] = ["shared-cache", "bevy"];
 
 /// All checks. The tests come last, so that their closing lines are near the end of the log.
 const CHECKS: [Check; 15] = [
@@ -146,13 +146,9 @@ fn public_api() -> Command {
     cargo(["run", "--quiet", "--release", "--package", "gpuskin-public-api"])
 }
 
-/// Packages both crates and builds what crates.io would get.
+/// Checks what crates.io would get of both crates. Several commands, hence a command of this program.
 fn packages() -> Command {
-    remove_unpacked_packages();
-    let mut command = cargo(["package", "--allow-dirty", "-p", "gpuskin-rt", "-p", "gpuskin-build"]);
-    // The profile of the shared cache's tests, so that common dependencies compile once.
-    command.env("CARGO_PROFILE_DEV_DEBUG", "false");
-    command
+    cargo(["run", "--quiet", "--package", "xtask", "--", "package-test"])
 }
 
 /// Checks that the sample models are those that their generator writes.
@@ -252,22 +248,4 @@ fn tests_named(name: &str) -> Command {
 /// Unit tests of the libraries and programs: without a GPU, and without baking whole models.
 fn unit_tests() -> Command {
     with_common("test", &["--no-fail-fast", "--lib", "--bins"])
-}
-
-/// Removes what an earlier `cargo package` has unpacked and built of our packages. Cargo would reuse it, because the
-/// version is the same. Failures are ignored here: the packages themselves fail to build in that case.
-fn remove_unpacked_packages() {
-    let _ = cargo(["clean", "--quiet", "-p", "gpuskin-rt", "-p", "gpuskin-build"]).status();
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-    let entries = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let Some(registries) = home.map(|home| home.join("registry/src")) else { return };
-    // `cargo package` unpacks into a registry without a host name; its folder starts with a hyphen.
-    for registry in entries(registries).filter(|entry| entry.file_name().to_string_lossy().starts_with('-')) {
-        for package in entries(registry.path()) {
-            if package.file_name().to_string_lossy().starts_with("gpuskin-") {
-                let _ = std::fs::remove_dir_all(package.path());
-            }
-        }
-    }
 }
