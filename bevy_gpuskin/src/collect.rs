@@ -73,7 +73,7 @@ pub(crate) fn collect<M: BakedModel>(
             let (clip, name, count) = (character.clip().index(), &M::MODEL.meta.name, meta.clips().len());
             warn_once!("{entity}: clip {clip} does not exist; the model {name} has {count} clips");
         }
-        let group = outbox.group(components);
+        let group = outbox.group(components, character.variant().index());
         let is_shown = visibility.get() && !is_disabled;
         let was_shown = core::mem::replace(&mut character.is_shown, is_shown);
         let mut regrouped = false;

@@ -159,7 +159,7 @@ pub(crate) fn collect_crowds<M: BakedModel>(
     let outbox = outbox.bypass_change_detection();
     for (entity, mut crowd, visibility, components, is_disabled) in &mut crowds {
         let crowd = crowd.bypass_change_detection();
-        let (group, visible) = (Group::of(components), visibility.get() && !is_disabled);
+        let (group, visible) = (Group::of(components, 0), visibility.get() && !is_disabled);
         let drawn_as = (group.clone(), visible);
         if crowd.commands.is_empty() && crowd.drawn_as.as_ref() == Some(&drawn_as) {
             continue;

@@ -15,7 +15,7 @@ use bevy::prelude::*;
 /// The model's materials become the [`StandardMaterial`] that the extension extends. Its shaders and bindings are those of meshes, unchanged.
 /// [`CharacterExtensionPlugin`](crate::CharacterExtensionPlugin) draws them. A change of the asset shows in the next frame.
 ///
-/// Characters with different assets are different crowds on the GPU: use few assets, and write what differs between
+/// Characters with different assets or variants are different crowds on the GPU: use few of both, and write what differs between
 /// characters to [`Character::tinted`](crate::Character::tinted).
 ///
 /// ```no_run

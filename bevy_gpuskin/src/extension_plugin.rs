@@ -26,8 +26,8 @@ use crate::render;
 /// multiplied with the tint. `mesh[in.instance_index]` has flags alone, and no transform.
 ///
 /// The material is what `StandardMaterial` can express: strengths of occlusion and of normal maps are 1, materials with a tint mask have no
-/// tint, variants show the model's own base colour, and flat parts have smooth normals. `CharacterPlugin::with_surface` has no effect on
-/// characters with an extension.
+/// tint, and flat parts have smooth normals. Variants of a [`Character`](crate::Character) have their base colours; crowds and fields
+/// show the model's own. `CharacterPlugin::with_surface` has no effect on characters with an extension.
 ///
 /// The device needs 5 bind groups: native devices have them, WebGPU of browsers has not. On a device with fewer, characters with extensions are
 /// not drawn, and an error is logged.

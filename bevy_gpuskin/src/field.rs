@@ -86,7 +86,7 @@ pub(crate) fn collect_fields<M: BakedModel>(
     for (entity, mut field, visibility, components, is_disabled) in &mut fields {
         let is_changed = field.is_changed();
         let field = field.bypass_change_detection();
-        let drawn_as = (Group::of(components), visibility.get() && !is_disabled);
+        let drawn_as = (Group::of(components, 0), visibility.get() && !is_disabled);
         if !is_changed && !is_reloaded && field.drawn_as.as_ref() == Some(&drawn_as) {
             continue;
         }

@@ -24,6 +24,8 @@ pub(crate) struct Group {
     pub(crate) casts_shadows: bool,
     pub(crate) receives_shadows: bool,
     pub(crate) extension: Option<ExtensionId>,
+    /// Index of the variant that all of them have, if they have an extension; else 0.
+    pub(crate) variant: u8,
 }
 
 /// Components of an entity that decide its group.
@@ -34,12 +36,14 @@ pub(crate) type GroupComponents =
 pub(crate) type GroupItem<'w> = (Option<&'w RenderLayers>, bool, bool, Option<&'w CharacterExtension>);
 
 impl Group {
-    pub(crate) fn of((layers, no_caster, no_receiver, extension): GroupItem<'_>) -> Self {
+    /// `variant`: index of the variant of a character.
+    pub(crate) fn of((layers, no_caster, no_receiver, extension): GroupItem<'_>, variant: u8) -> Self {
         Self {
             layers: layers.cloned().unwrap_or_default(),
             casts_shadows: !no_caster,
             receives_shadows: !no_receiver,
             extension: extension.map(CharacterExtension::id),
+            variant: if extension.is_some() { variant } else { 0 },
         }
     }
 
@@ -53,10 +57,11 @@ impl Group {
         self.extension.is_none_or(|extension| extension.prepass)
     }
 
-    fn is_of(&self, (layers, no_caster, no_receiver, extension): GroupItem<'_>) -> bool {
+    fn is_of(&self, (layers, no_caster, no_receiver, extension): GroupItem<'_>, variant: u8) -> bool {
         let default = const { &RenderLayers::layer(0) };
         (self.casts_shadows, self.receives_shadows) == (!no_caster, !no_receiver)
             && self.extension == extension.map(CharacterExtension::id)
+            && (extension.is_none() || self.variant == variant)
             && self.layers == *layers.unwrap_or(default)
     }
 }
@@ -252,18 +257,19 @@ impl<M> Outbox<M> {
     }
 
     /// Returns the index of a group, which is made if it is new. Games have few of them.
-    pub(crate) fn group(&mut self, item: GroupItem<'_>) -> GroupIndex {
-        if let Some(index) = self.groups.iter().position(|group| group.is_of(item)) {
+    /// `variant`: index of the variant of the character.
+    pub(crate) fn group(&mut self, item: GroupItem<'_>, variant: u8) -> GroupIndex {
+        if let Some(index) = self.groups.iter().position(|group| group.is_of(item, variant)) {
             return index as GroupIndex;
         }
         if self.groups.len() > usize::from(GroupIndex::MAX) {
             error_once!(
-                "{} sets of render layers and extensions are too many: further characters are in the first",
+                "{} sets of render layers, extensions and variants are too many: further characters are in the first",
                 self.groups.len()
             );
             return 0;
         }
-        let group = Group::of(item);
+        let group = Group::of(item, variant);
         self.current.groups.push(group.clone());
         self.groups.push(group);
         (self.groups.len() - 1) as GroupIndex

@@ -134,6 +134,15 @@ pub(super) struct DrawnMesh {
     pub(super) attachment: Option<AttachmentId>,
 }
 
+impl DrawnMesh {
+    /// Returns the layer that the base colour of a material has in its texture, in a variant of the crowd's model. Attachments have
+    /// their own look.
+    pub(super) fn base_color_layer(&self, material: usize, variant: u8) -> u8 {
+        let variant = if self.attachment.is_some() { 0 } else { variant };
+        self.model.meta.materials()[material].base_color_layer(variant).unwrap_or(0)
+    }
+}
+
 /// A crowd of any model.
 pub(super) trait AnyCrowd: Send + Sync + core::fmt::Debug {
     fn draw(

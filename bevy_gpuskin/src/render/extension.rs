@@ -35,21 +35,21 @@ use super::shader::EXTENDED_MODEL_GROUP;
 /// First of the ids of the images by which `StandardMaterial` finds the textures of models.
 const FIRST_IMAGE: Uuid = Uuid::from_u128(0x5c0e_9a41_6d07_4f3b_8a52_77e6_0000_0000);
 
-/// Materials of models as bevy_pbr has them, by the address of the model and the index of the material. Their textures are images
-/// that [`lend`] has added to Bevy's.
+/// Materials of models as bevy_pbr has them, by the address of the model, the index of the material, and the layer of its base
+/// colour. Their textures are images that [`lend`] has added to Bevy's.
 #[derive(Resource, Debug, Default)]
 pub(crate) struct StandardMaterials {
-    materials: HashMap<(usize, usize), StandardMaterial>,
+    materials: HashMap<(usize, usize, u8), StandardMaterial>,
     images: u128,
 }
 
 impl StandardMaterials {
-    fn get(&self, model: &'static Model, index: usize) -> Option<&StandardMaterial> {
-        self.materials.get(&Self::key(model, index))
+    fn get(&self, model: &'static Model, index: usize, layer: u8) -> Option<&StandardMaterial> {
+        self.materials.get(&Self::key(model, index, layer))
     }
 
-    fn key(model: &'static Model, index: usize) -> (usize, usize) {
-        (core::ptr::from_ref(model).addr(), index)
+    fn key(model: &'static Model, index: usize, layer: u8) -> (usize, usize, u8) {
+        (core::ptr::from_ref(model).addr(), index, layer)
     }
 
     fn add(
@@ -57,9 +57,14 @@ impl StandardMaterials {
         renderer: &mut CrowdRenderer,
         images: &mut RenderAssets<GpuImage>,
         model: &'static Model,
-        index: usize,
+        (index, layer): (usize, u8),
     ) -> Result<(), Error> {
-        let (material, textures) = (&model.meta.materials()[index], renderer.material_textures(model, index as u32)?);
+        let (material, mut textures) =
+            (&model.meta.materials()[index], renderer.material_textures(model, index as u32)?);
+        if material.base_color_layer(0).is_some_and(|own| own != layer) {
+            let layers = renderer.layered_material_textures(model, index as u32)?.base_color;
+            textures.base_color = layers.map(|layers| SampledTexture { view: layer_of(&layers.view, layer), ..layers });
+        }
         let mut lend = |texture: &Option<SampledTexture>| {
             let SampledTexture { view, sampler, .. } = texture.as_ref()?;
             let handle = Handle::<Image>::Uuid(Uuid::from_u128(FIRST_IMAGE.as_u128() + self.images), PhantomData);
@@ -96,9 +101,19 @@ impl StandardMaterials {
             },
             ..default()
         };
-        self.materials.insert(Self::key(model, index), standard);
+        self.materials.insert(Self::key(model, index, layer), standard);
         Ok(())
     }
+}
+
+/// Returns a view of a layer of a texture.
+fn layer_of(layers: &wgpu::TextureView, layer: u8) -> wgpu::TextureView {
+    layers.texture().create_view(&wgpu::TextureViewDescriptor {
+        dimension: Some(wgpu::TextureViewDimension::D2),
+        base_array_layer: layer.into(),
+        array_layer_count: Some(1),
+        ..Default::default()
+    })
 }
 
 /// Returns a texture of a model as an image of Bevy.
@@ -133,12 +148,15 @@ pub(crate) fn lend(
 ) {
     let Some(mut renderer) = renderer else { return };
     let CharacterRenderer { renderer, crowds, .. } = &mut *renderer;
-    for mesh in crowds.iter().filter(|crowd| crowd.group.extension.is_some()).flat_map(|crowd| &crowd.meshes) {
-        for index in 0..mesh.materials.len() {
-            if materials.get(mesh.model, index).is_none()
-                && let Err(error) = materials.add(renderer, &mut images, mesh.model, index)
-            {
-                error_once!("characters with an extension are not drawn: {error}");
+    for crowd in crowds.iter().filter(|crowd| crowd.group.extension.is_some()) {
+        for mesh in &crowd.meshes {
+            for index in 0..mesh.materials.len() {
+                let layer = mesh.base_color_layer(index, crowd.group.variant);
+                if materials.get(mesh.model, index, layer).is_none()
+                    && let Err(error) = materials.add(renderer, &mut images, mesh.model, (index, layer))
+                {
+                    error_once!("characters with an extension are not drawn: {error}");
+                }
             }
         }
     }
@@ -342,8 +360,10 @@ pub(crate) fn prepare<E: MaterialExtension>(
         let Some(Ok(id)) = crowd.group.extension.map(|extension| extension.asset.try_typed::<E>()) else { continue };
         let Some(extension) = extensions.assets.get(&id).cloned() else { continue };
         for mesh in &mut crowd.meshes {
-            for (index, part) in mesh.materials.iter_mut().enumerate() {
-                let Some(base) = materials.get(mesh.model, index) else { continue };
+            for index in 0..mesh.materials.len() {
+                let layer = mesh.base_color_layer(index, crowd.group.variant);
+                let part = &mut mesh.materials[index];
+                let Some(base) = materials.get(mesh.model, index, layer) else { continue };
                 if part.extended.is_some() && !changed.contains(&id) {
                     continue;
                 }

@@ -10,8 +10,8 @@ use bevy::render::render_resource::{AsBindGroup, Extent3d, TextureDimension, Tex
 use bevy::shader::ShaderRef;
 use bevy_gpuskin::gpuskin_rt::{BakedModel, Clip, Instance};
 use bevy_gpuskin::{Character, CharacterCrowd, CharacterExtension, CharacterExtensionPlugin, CharacterPlugin};
-use bevy_gpuskin_sample_models::clips;
-use bevy_gpuskin_sample_models::models::{Ghost, Soldier};
+use bevy_gpuskin_sample_models::models::{GUARD, Ghost, Guard, Soldier};
+use bevy_gpuskin_sample_models::{clips, variants};
 
 use crate::common::{self, control};
 use crate::{assert_equal, of, placed, scene_of, set_shadows};
@@ -166,6 +166,7 @@ impl Stage {
         };
         let (app, image) = scene_of((
             CharacterPlugin::<Ghost>::default(),
+            CharacterPlugin::<Guard>::default(),
             CharacterExtensionPlugin::<E>::default(),
             MaterialPlugin::<ExtendedMaterial<StandardMaterial, E>>::default(),
             add_shaders,
@@ -204,15 +205,19 @@ impl Stage {
         let instance = Instance::at([0.0; 3]).with_transform(of(transform)).play(clip).phase(phase).speed(0.0);
         let record = instance.record(&M::MODEL.meta, 0.0.into());
         let entities = control::spawn::<M>(&mut self.app, &record, tint, 0.0);
-        let Some(extension) = extension else { return entities };
-        for entity in &entities {
+        extension.into_iter().for_each(|extension| self.extend(&entities, extension));
+        entities
+    }
+
+    /// Gives meshes an extension.
+    fn extend<E: MaterialExtension>(&mut self, entities: &[Entity], extension: &E) {
+        for entity in entities {
             let world = self.app.world_mut();
             let standard = world.entity_mut(*entity).take::<MeshMaterial3d<StandardMaterial>>().unwrap();
             let base = world.resource::<Assets<StandardMaterial>>().get(&standard.0).unwrap().clone();
             let extended = self.add(ExtendedMaterial { base, extension: extension.clone() });
             self.app.world_mut().entity_mut(*entity).insert(MeshMaterial3d(extended));
         }
-        entities
     }
 
     /// Compares a picture of characters with the stage of the moment, and empties the stage.
@@ -324,4 +329,38 @@ fn extensions_cut_holes_in_shadows_and_in_the_prepass() {
     stage.despawn(characters);
     let meshes = soldiers().flat_map(|soldier| stage.meshes(soldier, Some(&holes))).collect();
     stage.assert_equal_to_meshes("extension-holes", &picture, meshes);
+}
+
+#[test]
+fn extensions_show_the_variants_of_characters() {
+    let mut stage = Stage::new::<Toon>();
+    let pattern = stage.add(stripes());
+    let toon = Toon { color: RED, pattern };
+    let handle = stage.add(toon.clone());
+    let place = |i: usize| Transform::from_xyz(i as f32 * 1.1 - 1.6, 0.0, 1.0);
+    let looks = [variants::GUARD_BASE, variants::GUARD_BLUE, variants::GUARD_BLUE, variants::GUARD_BASE];
+    let mut guards = Vec::new();
+    for (i, variant) in looks.into_iter().enumerate() {
+        let spawned = if i < 2 { variant } else { looks[i - 2] };
+        let guard = Character::playing(clips::GUARD_RUN).phase(0.2 * i as f32).speed(0.0).with_variant(spawned);
+        let guard = (guard, place(i), CharacterExtension::new(handle.clone()));
+        guards.push(stage.app.world_mut().spawn(guard).id());
+    }
+    let before = stage.picture();
+    for (guard, variant) in guards.iter().zip(looks) {
+        stage.app.world_mut().get_mut::<Character<Guard>>(*guard).unwrap().set_variant(variant);
+    }
+    let picture = stage.picture();
+    stage.despawn(guards);
+    let mut meshes = Vec::new();
+    for (i, variant) in looks.into_iter().enumerate() {
+        let instance = Instance::at([0.0; 3]).with_transform(of(place(i))).play(clips::GUARD_RUN);
+        let record = instance.phase(0.2 * i as f32).speed(0.0).record(&GUARD.meta, 0.0.into());
+        let own = control::spawn_variant(&mut stage.app, &record, (Color::WHITE, variant), 0.0);
+        stage.extend(&own, &toon);
+        meshes.extend(own);
+    }
+    let changed = common::different(&before, &picture);
+    assert!(changed > 1000, "{changed} pixels show that variants differ");
+    stage.assert_equal_to_meshes("extension-variants", &picture, meshes);
 }
