@@ -6,6 +6,7 @@ mod disabled;
 mod extension;
 mod field;
 mod lights;
+mod limits;
 mod live;
 mod morphs;
 mod motion;

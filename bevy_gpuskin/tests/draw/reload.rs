@@ -159,7 +159,7 @@ fn scene(model: Option<&str>, prop: &'static Model) -> Scene {
     let root = baked.dir.clone();
     let source = AssetSourceBuilder::new(move || Box::new(MemoryAssetReader { root: root.clone() }));
     app.register_asset_source(AssetSourceId::Default, source);
-    app.add_plugins(common::plugins().set(AssetPlugin { watch_for_changes_override: Some(true), ..default() }));
+    app.add_plugins(common::plugins(None).set(AssetPlugin { watch_for_changes_override: Some(true), ..default() }));
     let soldiers = CharacterPlugin::<Soldier>::default().with_events().with_asset("baked/gpuskin.rs");
     let on_shoulder = |bone| Attachment::to(bone).at([0.0, 0.05, 0.0]).scaled(0.25);
     app.add_plugins((

@@ -23,7 +23,7 @@ use bevy::render::render_resource::{
     TextureUsages,
 };
 use bevy::render::renderer::{RenderDevice, RenderQueue};
-use bevy::render::settings::{WgpuFeatures, WgpuSettings};
+use bevy::render::settings::{WgpuFeatures, WgpuLimits, WgpuSettings};
 use bevy::render::texture::GpuImage;
 use bevy::render::{RenderApp, RenderPlugin};
 use bevy::time::TimeUpdateStrategy;
@@ -44,22 +44,32 @@ pub const FRAME: f64 = 1.0 / 64.0;
 
 /// Makes an app whose frames last [`FRAME`].
 pub fn app() -> App {
+    app_within(None)
+}
+
+/// Makes the app of [`app`] on a device with limits.
+pub fn app_within(limits: Option<WgpuLimits>) -> App {
     let mut app = App::new();
-    app.add_plugins(plugins());
+    app.add_plugins(plugins(limits));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
     // A quarter of Bevy's texels: software drivers take long to clear them.
     app.insert_resource(DirectionalLightShadowMap { size: 1024 }).insert_resource(PointLightShadowMap { size: 512 });
     app
 }
 
-/// Returns Bevy's plugins.
-pub fn plugins() -> PluginGroupBuilder {
+/// Returns Bevy's plugins. `limits`: those that the device may not exceed.
+pub fn plugins(limits: Option<WgpuLimits>) -> PluginGroupBuilder {
     let plugins = DefaultPlugins
         .set(LogPlugin { custom_layer: |_| Some(keep_log()), ..default() })
         .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
         .set(RenderPlugin {
             synchronous_pipeline_compilation: true,
-            render_creation: WgpuSettings { disabled_features: Some(DISABLED), ..default() }.into(),
+            render_creation: WgpuSettings {
+                disabled_features: Some(DISABLED),
+                constrained_limits: limits,
+                ..default()
+            }
+            .into(),
             ..default()
         })
         // The tests look into the render world between frames.
