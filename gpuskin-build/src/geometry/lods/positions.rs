@@ -55,7 +55,7 @@ impl<'a> PositionFit<'a> {
         let error = |posed: &LodPoses| self.measure.error_of_vertices(&level.parts, posed, EVEN);
         let surfaces = self.measure.worn().iter().enumerate().filter_map(|(surface, worn)| {
             let triangles = worn.iter().flat_map(|&p| level.parts[p].as_chunks::<3>().0).copied().collect();
-            FittedSurface::new(self.measure.finest(surface), &self.measure.poses[0], triangles, &posed[0])
+            FittedSurface::new(self.measure.finest(surface), self.measure.poses, triangles, &posed[0])
         });
         let surfaces: Vec<FittedSurface<'_>> = surfaces.collect();
         let (mut least, mut best) = (self.farthest(&surfaces, &posed, f32::INFINITY), None);
@@ -121,15 +121,16 @@ struct FittedSurface<'a> {
 }
 
 impl<'a> FittedSurface<'a> {
-    /// `triangles` have vertices at `rest`, and those of the finest LOD are at `finest_rest`, in the rest pose. Returns nothing if
-    /// there are no triangles.
-    fn new(finest: &'a FinestSurface, finest_rest: &[Vec3], triangles: Vec<[u32; 3]>, rest: &[Vec3]) -> Option<Self> {
+    /// `triangles` have vertices at `rest` in the rest pose; those of the finest LOD are at `finest_poses`. Returns nothing if there
+    /// are no triangles.
+    fn new(finest: &'a FinestSurface, finest_poses: &LodPoses, triangles: Vec<[u32; 3]>, rest: &[Vec3]) -> Option<Self> {
         if triangles.is_empty() {
             return None;
         }
         let tree = BoxTree::new(triangles, rest);
-        let from_finest = MeasuredPoints::new(&finest.vertices, finest_rest, (&tree, rest));
-        let from_own = MeasuredPoints::new(&points_of(&tree), rest, (&finest.surface.tree, finest_rest));
+        let here = FittedTree { tree: &tree, positions: rest, boxes: &tree.boxes(rest) };
+        let from_finest = MeasuredPoints::new(&finest.vertices, &finest_poses[0], &here);
+        let from_own = MeasuredPoints::new(&points_of(&tree), rest, &finest.surface.at(finest_poses, 0));
         Some(Self { finest, tree, from_finest, from_own })
     }
 
@@ -185,9 +186,8 @@ struct MeasuredPoints {
 }
 
 impl MeasuredPoints {
-    fn new(points: &[SurfacePoint], of_points: &[Vec3], (tree, positions): (&BoxTree, &[Vec3])) -> Self {
-        let boxes = tree.boxes(positions);
-        let there = FittedTree { tree, positions, boxes: &boxes };
+    /// `of_points`: positions of the vertices of the points. `there`: the other surface. Both are in the rest pose.
+    fn new(points: &[SurfacePoint], of_points: &[Vec3], there: &FittedTree<'_>) -> Self {
         let mut near = 0;
         let mut next = |point: SurfacePoint| {
             let found = there.closest(middle(&point, of_points), near, 0.0);
