@@ -19,7 +19,7 @@ fn root() -> PathBuf {
 fn collect(folder: &Path, prefix: &str, paths: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
-        if (name.starts_with('.') && name != ".ci") || SKIPPED.contains(&name.as_str()) {
+        if (name.starts_with('.') && ![".cargo", ".ci"].contains(&name.as_str())) || SKIPPED.contains(&name.as_str()) {
             continue;
         }
         let path = format!("{prefix}{name}");

@@ -123,7 +123,12 @@ struct FittedSurface<'a> {
 impl<'a> FittedSurface<'a> {
     /// `triangles` have vertices at `rest` in the rest pose; those of the finest LOD are at `finest_poses`. Returns nothing if there
     /// are no triangles.
-    fn new(finest: &'a FinestSurface, finest_poses: &LodPoses, triangles: Vec<[u32; 3]>, rest: &[Vec3]) -> Option<Self> {
+    fn new(
+        finest: &'a FinestSurface,
+        finest_poses: &LodPoses,
+        triangles: Vec<[u32; 3]>,
+        rest: &[Vec3],
+    ) -> Option<Self> {
         if triangles.is_empty() {
             return None;
         }
