@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -15,8 +16,13 @@ fn diffuse(variant: Variant, instances: InstanceSource, layers: bool, tint_mask:
     drawn(variant, instances, DiffuseCode { layers, tint_mask, second_emissive: false })
 }
 
-/// Returns every WGSL module that the crate passes to a device, with its name.
+/// Returns every WGSL module that the crate passes to a device, with the name of the first variant that has this text.
 fn all() -> impl Iterator<Item = (String, String)> {
+    let mut known = HashSet::new();
+    every().filter(move |(_, text)| known.insert(text.clone()))
+}
+
+fn every() -> impl Iterator<Item = (String, String)> {
     Variant::all()
         .flat_map(|variant| {
             let own = source(variant, 3)
