@@ -361,13 +361,6 @@ fn new_without_a_model_uses_the_sample() {
     assert!(game.join("art/soldier.glb").is_file());
 }
 
-/// Settings of the workspace's manifest, which optimises these packages in build scripts.
-const ENCODERS: [&str; 3] = [
-    "profile.release.package.basis-universal-sys.opt-level=3",
-    "profile.release.package.meshopt.opt-level=3",
-    "profile.release.package.zstd-sys.opt-level=3",
-];
-
 /// Features that these packages have in the workspace, too: cargo reuses what was compiled with the same features.
 const FEATURES_OF_WORKSPACE: &str = r#"
 [target.'cfg(all())'.dependencies]
@@ -395,7 +388,6 @@ fn new_game_builds_and_draws() {
         .arg(target)
         // The game's manifest optimises build scripts, which would compile all dependencies of macros again, for one model.
         .args(["--config", "profile.release.build-override.opt-level=0"])
-        .args(ENCODERS.iter().flat_map(|name| ["--config", name]))
         .arg("--config")
         .arg(repository.join(".cargo/config.toml"))
         .current_dir(&game)

@@ -43,10 +43,9 @@ pub(crate) fn test() -> Result<(), Failure> {
     for member in &members {
         unpack(&target.join(format!("package/{member}.crate")), &folder)?;
     }
-    let profile = profile_of(&fs::read_to_string(root().join("Cargo.toml")).map_err(failed)?);
     let features = format!("[package]\nname = \"features\"\nedition = \"2024\"\n\n[dependencies]{OTHER_FEATURES}");
     let write = |path: &str, text: &str| fs::write(folder.join(path), text).map_err(failed);
-    write("Cargo.toml", &workspace(&members, &profile))?;
+    write("Cargo.toml", &workspace(&members))?;
     write("features/Cargo.toml", &features)?;
     write("features/src/lib.rs", "")?;
     // Without a build script, cargo would leave out what only it needs.
@@ -64,32 +63,12 @@ fn unpack(package: &Path, into: &Path) -> Result<(), Failure> {
 }
 
 /// Returns the manifest of the workspace of the packages.
-fn workspace(members: &[String], profile: &str) -> String {
+fn workspace(members: &[String]) -> String {
     let quoted: Vec<String> = members.iter().map(|member| format!("\"{member}\"")).collect();
     let runtime = &members[0];
     format!(
         "[workspace]\nmembers = [{}, \"features\"]\nresolver = \"3\"\n\n\
-         [patch.crates-io]\ngpuskin-rt = {{ path = \"{runtime}\" }}\n\n{profile}",
+         [patch.crates-io]\ngpuskin-rt = {{ path = \"{runtime}\" }}\n",
         quoted.join(", ")
     )
-}
-
-/// Returns the table of a manifest that sets how dependencies are compiled in release builds.
-fn profile_of(manifest: &str) -> String {
-    let table = manifest.split_once("[profile.release.package]").map_or("", |(_, table)| table);
-    let lines = table.lines().take_while(|line| !line.starts_with('[') && !line.starts_with('#'));
-    std::iter::once("[profile.release.package]").chain(lines).map(|line| format!("{line}\n")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_profile_of_dependencies_is_that_of_the_workspace() {
-        let manifest = include_str!("../../Cargo.toml");
-        let profile = profile_of(manifest);
-        assert!(profile.contains("\nmeshopt = { opt-level = 3 }\n"), "{profile}");
-        assert!(!profile.contains("[profile.web]"), "{profile}");
-    }
 }

@@ -22,6 +22,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
     every().filter(move |(_, text)| known.insert(text.clone()))
 }
 
+/// Returns the modules of [`all`], some of them several times.
 fn every() -> impl Iterator<Item = (String, String)> {
     Variant::all()
         .flat_map(|variant| {
