@@ -1,6 +1,6 @@
 //! Runs checks, times them, and sums them up.
 
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Instant;
@@ -20,6 +20,8 @@ struct Outcome {
     name: &'static str,
     passed: bool,
     seconds: u64,
+    /// What the check printed about failures, to be repeated at the end of a log.
+    failures: String,
 }
 
 /// Runs all checks, also after one has failed: a single run reports every failure. Checks that may run beside others do so:
@@ -67,35 +69,78 @@ impl Check {
     /// Runs the check. Its output appears at once.
     fn shown(mut self) -> Outcome {
         let start = Instant::now();
-        let passed = self.command.status().is_ok_and(|status| status.success());
-        Outcome { name: self.name, passed, seconds: start.elapsed().as_secs() }
+        // Compilers and tests show progress on a terminal.
+        if std::io::stderr().is_terminal() {
+            let passed = self.command.status().is_ok_and(|status| status.success());
+            return Outcome { name: self.name, passed, seconds: start.elapsed().as_secs(), failures: String::new() };
+        }
+        let mut output = Vec::new();
+        let passed = self.run(|bytes| {
+            let _ = std::io::stderr().write_all(bytes);
+            output.extend_from_slice(bytes);
+        });
+        self.outcome(passed, start, &output)
     }
 
     /// Runs the check, and returns its output with a heading.
     fn captured(mut self) -> (Outcome, Vec<u8>) {
         let start = Instant::now();
         let mut output = format!("\n== {}: {}\n", self.name, self.line()).into_bytes();
-        let passed = match self.read_into(&mut output) {
-            Ok(passed) => passed,
-            Err(error) => {
-                output.extend(format!("error: {error}\n").bytes());
-                false
-            }
-        };
-        (Outcome { name: self.name, passed, seconds: start.elapsed().as_secs() }, output)
+        let passed = self.run(|bytes| output.extend_from_slice(bytes));
+        (self.outcome(passed, start, &output), output)
     }
 
-    /// Appends what the command writes to both its outputs. Returns whether the command succeeds.
-    fn read_into(&mut self, output: &mut Vec<u8>) -> std::io::Result<bool> {
+    fn outcome(&self, passed: bool, start: Instant, output: &[u8]) -> Outcome {
+        let failures = if passed { String::new() } else { failures(&String::from_utf8_lossy(output)) };
+        Outcome { name: self.name, passed, seconds: start.elapsed().as_secs(), failures }
+    }
+
+    /// Runs the command, and calls `on_output` with what it writes to both its outputs. Returns whether it succeeds.
+    fn run(&mut self, mut on_output: impl FnMut(&[u8])) -> bool {
+        self.read(&mut on_output).unwrap_or_else(|error| {
+            on_output(format!("error: {error}\n").as_bytes());
+            false
+        })
+    }
+
+    fn read(&mut self, on_output: &mut impl FnMut(&[u8])) -> std::io::Result<bool> {
         let (mut reader, writer) = std::io::pipe()?;
         let mut child = {
             // Taken out of `self`, because the reader waits for all copies of the writer to be dropped.
             let mut command = std::mem::replace(&mut self.command, Command::new(""));
             command.stdout(writer.try_clone()?).stderr(writer).spawn()?
         };
-        reader.read_to_end(output)?;
+        let mut buffer = [0; 4096];
+        loop {
+            match reader.read(&mut buffer)? {
+                0 => break,
+                count => on_output(&buffer[..count]),
+            }
+        }
         Ok(child.wait()?.success())
     }
+}
+
+/// Returns the parts of cargo's output that say why it failed: errors, the messages of failed tests, and the last lines of a test
+/// program that crashed.
+fn failures(output: &str) -> String {
+    const BEFORE_A_CRASH: usize = 20;
+    // Drivers print this for each device that a test opens.
+    let lines = output.lines().filter(|line| !line.starts_with("error: XDG_RUNTIME_DIR"));
+    let lines: Vec<&str> = lines.collect();
+    let mut shown = vec![false; lines.len()];
+    let (mut of_tests, mut after_error) = (false, false);
+    for (i, line) in lines.iter().enumerate() {
+        of_tests |= *line == "failures:";
+        after_error = line.starts_with("error") || (after_error && !line.is_empty());
+        shown[i] |= of_tests || after_error;
+        of_tests &= !line.starts_with("test result:");
+        // Cargo names the status of a program, unless it is that of failed tests.
+        if line.contains("process didn't exit successfully") {
+            shown[i.saturating_sub(BEFORE_A_CRASH)..=i].fill(true);
+        }
+    }
+    lines.iter().zip(shown).filter(|(_, shown)| *shown).map(|(line, _)| format!("{line}\n")).collect()
 }
 
 impl Outcome {
@@ -104,13 +149,17 @@ impl Outcome {
     }
 }
 
-/// Prints a line per check, if there are several. Fails if a check has.
+/// Prints a line per check, if there are several, and repeats what failed. Fails if a check has.
 fn sum_up(outcomes: &[Outcome]) -> Result<(), Failure> {
     if outcomes.len() > 1 {
         eprintln!();
         outcomes.iter().for_each(Outcome::print);
     }
-    let failed: Vec<_> = outcomes.iter().filter(|outcome| !outcome.passed).map(|outcome| outcome.name).collect();
+    let failed = || outcomes.iter().filter(|outcome| !outcome.passed);
+    for outcome in failed().filter(|outcome| !outcome.failures.is_empty()) {
+        eprintln!("\n== {}: its failures again\n{}", outcome.name, outcome.failures);
+    }
+    let failed: Vec<_> = failed().map(|outcome| outcome.name).collect();
     match failed.is_empty() {
         true => Ok(()),
         false => Err(Failure::Failed(format!("failed: {}", failed.join(", ")))),
@@ -134,6 +183,26 @@ mod tests {
         assert!(!outcome.passed);
         let text = String::from_utf8(output).unwrap();
         assert!(text.ends_with("\none\ntwo\nthree\n"), "{text}");
+    }
+
+    #[test]
+    fn failures_are_found_in_the_output_of_cargo() {
+        let passed = (0..30).map(|i| format!("test number_{i} ... ok\n")).collect::<String>();
+        let log = format!(
+            "   Compiling demo v0.1.0\nerror: XDG_RUNTIME_DIR is invalid\nrunning 31 tests\n{passed}test bad ... FAILED\n\nfailures:\n\n---- bad ----\npanicked at\n\n\
+             failures:\n    bad\n\ntest result: FAILED. 30 passed\n\nerror: test failed, to rerun pass `--lib`\n\n\
+             running 31 tests\n{passed}error: test failed, to rerun pass `--test other`\n\n\
+             Caused by:\n  process didn't exit successfully: `other` (signal: 11)\n\n   Doc-tests demo\ntest a ... ok\n"
+        );
+        let found = failures(&log);
+        let starts = "failures:\n\n---- bad ----\npanicked at\n\nfailures:\n    bad\n\ntest result: FAILED. 30 passed\n\
+                      error: test failed, to rerun pass `--lib`\ntest number_13 ... ok\n";
+        assert!(found.starts_with(starts), "{found}");
+        assert!(found.ends_with("(signal: 11)\n") && !found.contains("number_12 "), "{found}");
+        assert_eq!(
+            failures("error[E0425]: no `x`\n --> a.rs\n  |\n\nwarning: unused\n"),
+            "error[E0425]: no `x`\n --> a.rs\n  |\n"
+        );
     }
 
     #[test]
