@@ -119,14 +119,13 @@ impl HalfEdgeCollapse<'_> {
         if !self.find_star(v, u, star) {
             return Attempt::Impossible;
         }
-        let rest_weight = self.rest_weight;
-        let weight = |pose: usize| if pose == 0 { rest_weight } else { 1.0 };
         // The removed vertex is likely to be farthest off, in the pose in which it was before.
         let last = self.worst[v as usize] as usize;
         let mut near = 0;
         for i in 0..self.poses.len() {
             let pose = if last + i < self.poses.len() { last + i } else { last + i - self.poses.len() };
-            let off = self.distance(v, pose, &star.after, &mut near, limit / weight(pose)) * weight(pose);
+            let weight = self.weight(pose);
+            let off = self.distance(v, pose, &star.after, &mut near, limit / weight) * weight;
             if off > limit || off.is_nan() {
                 self.worst[v as usize] = pose as u8;
                 return Attempt::TooFar(off);
@@ -140,31 +139,53 @@ impl HalfEdgeCollapse<'_> {
             return Attempt::TooFar(changed);
         }
         self.find_points(v, u, star);
-        for pose in 0..self.poses.len() {
-            let enough = limit / weight(pose);
-            for (sample, near) in &mut star.samples {
-                let off = self.distance(*sample, pose, &star.after, near, enough);
-                if off > enough || off.is_nan() {
-                    return Attempt::TooFar(off * weight(pose));
-                }
-            }
-            if pose % self.stride > 0 {
-                continue;
-            }
-            if pose > 0 && self.turns(pose, star) {
-                return Attempt::Impossible;
-            }
-            let finest = self.finest.surface.at(self.poses, pose);
-            for (point, near) in &mut star.points {
-                self.tests += 4;
-                let found = finest.closest_around(middle(point, &self.poses[pose]), *near, enough);
-                *near = found.triangle;
-                if found.distance > enough || found.distance.is_nan() {
-                    return Attempt::TooFar(found.distance * weight(pose));
-                }
+        let mut poses = 0..self.poses.len();
+        let failed = match self.stride {
+            1 => poses.find_map(|pose| {
+                self.attempt_samples(pose, limit, star).or_else(|| self.attempt_points(pose, limit, star))
+            }),
+            // Samples of large surfaces are more often too far off than points, and cost less than searches.
+            stride => poses
+                .clone()
+                .find_map(|pose| self.attempt_samples(pose, limit, star))
+                .or_else(|| poses.step_by(stride).find_map(|pose| self.attempt_points(pose, limit, star))),
+        };
+        failed.unwrap_or(Attempt::Allowed)
+    }
+
+    /// Weight of distances in a pose.
+    fn weight(&self, pose: usize) -> f32 {
+        if pose == 0 { self.rest_weight } else { 1.0 }
+    }
+
+    /// Returns why the samples of a collapse prevent it in a pose.
+    fn attempt_samples(&mut self, pose: usize, limit: f32, star: &mut Star) -> Option<Attempt> {
+        let enough = limit / self.weight(pose);
+        for (sample, near) in &mut star.samples {
+            let off = self.distance(*sample, pose, &star.after, near, enough);
+            if off > enough || off.is_nan() {
+                return Some(Attempt::TooFar(off * self.weight(pose)));
             }
         }
-        Attempt::Allowed
+        None
+    }
+
+    /// Returns why the changed triangles of a collapse prevent it in a pose.
+    fn attempt_points(&mut self, pose: usize, limit: f32, star: &mut Star) -> Option<Attempt> {
+        if pose > 0 && self.turns(pose, star) {
+            return Some(Attempt::Impossible);
+        }
+        let enough = limit / self.weight(pose);
+        let finest = self.finest.surface.at(self.poses, pose);
+        for (point, near) in &mut star.points {
+            self.tests += 4;
+            let found = finest.closest_around(middle(point, &self.poses[pose]), *near, enough);
+            *near = found.triangle;
+            if found.distance > enough || found.distance.is_nan() {
+                return Some(Attempt::TooFar(found.distance * self.weight(pose)));
+            }
+        }
+        None
     }
 
     /// Returns the distance of a slot from triangles between places in a pose, or from the first one

@@ -23,6 +23,8 @@ const POINTS: [[f32; 3]; 3] = [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]
 /// Maximum number of triangles of the finest LOD with such points: so many per triangle of the coarser LOD, or so many in all.
 const MOST_PER_TRIANGLE: usize = 2;
 const MOST_OF_FEW: usize = 1024;
+/// Number of triangles per unit of parallel work.
+const TRIANGLES_AT_ONCE: usize = 64;
 
 /// Fits the normals of coarser LODs in the rest pose.
 pub(super) struct NormalFit<'a> {
@@ -40,8 +42,8 @@ struct NearPoint {
     triangle: u32,
     /// Barycentric coordinates of the closest point of the triangle.
     weights: DVec3,
-    normal: DVec3,
-    area: f64,
+    normal: Vec3,
+    area: f32,
 }
 
 /// Corner of a triangle with a fitted normal.
@@ -117,8 +119,9 @@ impl<'a> NormalFit<'a> {
         let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
         for NearPoint { triangle, weights, normal, area } in near {
             let (a, b) = &mut sums[triangle as usize];
+            let area = f64::from(area);
             *a += outer(weights * area, weights);
-            *b += outer(normal * area, weights);
+            *b += outer(normal.as_dvec3() * area, weights);
         }
         for (t, (triangle, (a, b))) in triangles.iter().zip(sums).enumerate() {
             let diagonal = DVec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z);
@@ -149,23 +152,27 @@ impl<'a> NormalFit<'a> {
         let faces: Vec<Vec3> = triangles.iter().map(|triangle| face(triangle, self.positions)).collect();
         let most = (triangles.len() * MOST_PER_TRIANGLE).max(MOST_OF_FEW).min(finest.len());
         let used: Vec<[u32; 3]> = (0..most).map(|i| finest[i * finest.len() / most]).collect();
-        let of = |triangle: &[u32; 3]| {
+        let of = |triangle: &[u32; 3], near: &mut u32| {
             let corners = triangle.map(|vertex| self.positions[vertex as usize]);
             let normals = triangle.map(|vertex| self.normals[vertex as usize]);
-            let area = f64::from(sub(corners[1], corners[0]).cross(sub(corners[2], corners[0])).length());
+            let area = sub(corners[1], corners[0]).cross(sub(corners[2], corners[0])).length();
             let mean =
                 |of: [Vec3; 3], by: [f32; 3]| add(add(scale(of[0], by[0]), scale(of[1], by[1])), scale(of[2], by[2]));
-            let mut near = 0;
             POINTS.map(|weights| {
                 let (p, normal) = (mean(corners, weights), mean(normals, weights).try_normalize()?);
-                let found = coarse.closest_of(p, near, |t| faces_same_way(faces[t as usize], normal));
-                near = found.triangle;
+                let found = coarse.closest_of(p, *near, |t| faces_same_way(faces[t as usize], normal));
+                *near = found.triangle;
                 let at = triangles.get(found.triangle as usize).filter(|_| found.distance.is_finite())?;
                 let weights = barycentric(p, at.map(|vertex| self.positions[vertex as usize]))?;
-                Some(NearPoint { triangle: found.triangle, weights, normal: normal.as_dvec3(), area })
+                Some(NearPoint { triangle: found.triangle, weights, normal, area })
             })
         };
-        used.par_iter().flat_map_iter(of).flatten().collect()
+        // Triangles that follow each other are probably neighbours.
+        let in_turn = |triangles: &[[u32; 3]]| {
+            let mut near = 0;
+            triangles.iter().flat_map(|triangle| of(triangle, &mut near)).flatten().collect::<Vec<_>>()
+        };
+        used.par_chunks(TRIANGLES_AT_ONCE).flat_map_iter(in_turn).collect()
     }
 
     fn is_invertible(&self, vertex: u32) -> bool {

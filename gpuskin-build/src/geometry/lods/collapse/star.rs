@@ -39,8 +39,8 @@ pub(super) struct Star {
     pub(super) neighbours: Vec<(u32, usize)>,
     /// Places that are neighbours of both ends of the edge.
     pub(super) common: Vec<u32>,
-    /// Samples of the triangles that are not their corners, each with the index of the triangle
-    /// in `after` that was closest in the last pose.
+    /// Samples of the triangles that are not their corners, each with the index of a triangle in `after` that is probably close:
+    /// at first the one it belongs to, then the closest one in the last pose.
     pub(super) samples: Vec<(u32, usize)>,
     /// Points of the changed triangles, each with a triangle of the finest LOD that may be close.
     pub(super) points: Vec<(SurfacePoint, u32)>,
@@ -202,11 +202,12 @@ impl HalfEdgeCollapse<'_> {
     /// Finds the samples and the points whose distances a collapse changes.
     pub(super) fn find_points(&self, v: u32, u: u32, star: &mut Star) {
         star.samples.clear();
-        for &t in star.gone.iter().chain(&star.kept) {
+        // The triangle that a sample belongs to is probably the closest one afterwards, too.
+        for (&t, near) in star.gone.iter().zip(std::iter::repeat(0)).chain(star.kept.iter().zip(0..)) {
             for &sample in &self.samples[t as usize] {
                 // Neighbours stay corners of the surface.
                 if sample != v && !star.neighbours.iter().any(|(place, _)| *place == sample) {
-                    star.samples.push((sample, 0));
+                    star.samples.push((sample, near));
                 }
             }
         }
