@@ -168,7 +168,7 @@ impl Cache {
         let sound = |bytes| entry::open(bytes, kind, key);
         let data = self.shared.as_ref()?.get(kind, name, entry::len(most), sound)?;
         if self.stores(kind) {
-            self.write(name, &entry::bytes(kind, key, &data));
+            self.write(name, &[&entry::head(kind, key, &data), &data]);
         }
         Some(data)
     }
@@ -176,19 +176,19 @@ impl Cache {
     /// Stores a result. Returns whether it is in this cache; [`Cache::notes`] reports errors.
     pub(crate) fn put(&self, kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> bool {
         let name = name(kind, key);
-        let bytes = entry::bytes(kind, key, data);
-        let kept = self.stores(kind) && self.write(&name, &bytes);
+        let parts = [&entry::head(kind, key, data)[..], data];
+        let kept = self.stores(kind) && self.write(&name, &parts);
         self.state().made += usize::from(shared::is_shared(kind));
         if let Some(shared) = &self.shared {
-            shared.put(kind, &name, bytes);
+            shared.put(kind, &name, parts.concat());
         }
         kept
     }
 
-    /// Writes an entry. Returns whether that succeeded.
-    fn write(&self, name: &str, bytes: &[u8]) -> bool {
+    /// Writes an entry from the parts of its file. Returns whether that succeeded.
+    fn write(&self, name: &str, parts: &[&[u8]]) -> bool {
         let write = || {
-            let unfinished = fs::write_unfinished(&self.folder.join(UNFINISHED), bytes)?;
+            let unfinished = fs::write_unfinished(&self.folder.join(UNFINISHED), parts)?;
             fs::rename(unfinished.path, &self.folder.join(name))
         };
         // A concurrent cleanup can remove the temporary file between its creation and its lock, so

@@ -130,16 +130,26 @@ fn texture(
         1 => images,
         _ => images.chunks(layers).map(<[Vec<u8>]>::concat).collect(),
     };
-    let mut plain = Some(&images);
+    let mut plain = Some(images);
     let files = info.formats.iter().map(|format| match formats.iter_mut().find(|(made, _)| made == format) {
         Some((_, levels)) => joined(std::mem::take(levels)),
-        None => plain.take().map_or_else(Vec::new, |images| {
-            (0..levels).map(|level| images.iter().flat_map(|image| &image[level]).copied().collect()).collect()
-        }),
+        None => plain.take().map_or_else(Vec::new, by_level),
     });
     let files = files.collect();
     let universal = universal.map(joined);
     Ok((BakedTexture { files, info, universal, alpha }, warning))
+}
+
+/// Returns the mip levels of all layers, each with its layers one after the other. `images`: mip levels of each layer.
+fn by_level(images: Vec<Vec<Vec<u8>>>) -> Vec<Vec<u8>> {
+    match <[_; 1]>::try_from(images) {
+        Ok([levels]) => levels,
+        Err(images) => {
+            let levels = images.first().map_or(0, Vec::len);
+            let of = |level: usize| images.iter().map(|image| &image[level][..]).collect::<Vec<_>>();
+            (0..levels).map(|level| of(level).concat()).collect()
+        }
+    }
 }
 
 impl BakedTexture {

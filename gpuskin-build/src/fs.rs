@@ -88,14 +88,14 @@ pub(crate) struct Unfinished {
     pub(crate) path: TempPath,
 }
 
-/// Writes a temporary file in `folder`.
-pub(crate) fn write_unfinished(folder: &Path, bytes: &[u8]) -> io::Result<Unfinished> {
+/// Writes a temporary file in `folder`, whose content are `parts` one after the other.
+pub(crate) fn write_unfinished(folder: &Path, parts: &[&[u8]]) -> io::Result<Unfinished> {
     create_dir(folder)?;
     may(Op::Open, folder)?;
     let (mut file, path) = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?.into_parts();
     // Fails only on file systems without locks.
     let _ = file.try_lock();
-    write(&mut file, &path, bytes)?;
+    parts.iter().try_for_each(|part| write(&mut file, &path, part))?;
     #[cfg(unix)]
     {
         // Temporary files are readable only by their owner; baked files must be readable by all

@@ -67,6 +67,7 @@ impl Geometry {
         let mut dropped = Dropped::default();
         for primitive in &model.primitives {
             let first = baked_of_source.len();
+            weld.index_of.reserve(primitive.positions.len());
             let reduced = |v| reduce(primitive, v, kept.of(first + v), kept.is_loss(first + v).then_some(&mut dropped));
             let skin: Vec<_> = (0..primitive.positions.len()).map(reduced).collect();
             let lists: Vec<u32> = (0..primitive.positions.len()).map(|v| morphs.index(model, primitive, v)).collect();

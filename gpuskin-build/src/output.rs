@@ -148,7 +148,7 @@ fn borrowed(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, FileContent<'
 /// Writes a file beside its final path, then moves it there.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let unfinished = fs::write_unfinished(folder, bytes)?;
+    let unfinished = fs::write_unfinished(folder, &[bytes])?;
     fs::rename(unfinished.path, path)
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn apply(
             },
         };
         let beside = path.parent().expect("the path is inside the folder");
-        let written = fs::write_unfinished(beside, &bytes).and_then(|unfinished| {
+        let written = fs::write_unfinished(beside, &[&bytes]).and_then(|unfinished| {
             fs::sync(&unfinished.file, &path)?;
             Ok(unfinished.path)
         });

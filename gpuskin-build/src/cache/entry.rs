@@ -67,9 +67,9 @@ fn digest(kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Returns the content of an entry's file.
-pub(super) fn bytes(kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> Vec<u8> {
-    [&MAGIC[..], key.as_bytes(), digest(kind, key, data).as_bytes(), data].concat()
+/// Returns what precedes the data in an entry's file.
+pub(super) fn head(kind: EntryKind, key: &blake3::Hash, data: &[u8]) -> Vec<u8> {
+    [&MAGIC[..], key.as_bytes(), digest(kind, key, data).as_bytes()].concat()
 }
 
 /// Bytes of an entry with `data` bytes of data.

@@ -105,7 +105,7 @@ fn tidy_removes_abandoned_files_only() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path());
     let unfinished = folder.path().join(UNFINISHED);
-    let being_written = fs::write_unfinished(&unfinished, b"half").unwrap();
+    let being_written = fs::write_unfinished(&unfinished, &[b"half"]).unwrap();
     std::fs::write(unfinished.join(".gpuskin-left"), "half").unwrap();
     cache.put(COLOR, &blake3::hash(b"key"), b"value");
     cache.tidy();
