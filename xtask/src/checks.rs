@@ -20,7 +20,7 @@ struct Outcome {
     name: &'static str,
     passed: bool,
     seconds: u64,
-    /// What the check printed about failures, to be repeated at the end of a log.
+    /// Its messages about failures, which the end of a log repeats.
     failures: String,
 }
 
