@@ -17,6 +17,7 @@ use crate::import::{FileOutline, Inputs, import_with_or_without_clips, outline};
 use crate::manifest::Manifest;
 
 pub(crate) use clips::ClipSummary;
+pub(crate) use draft::Draft;
 use manifest_text::{model_name, string, without_locations};
 use rig::Rig;
 pub(crate) use rig::Role;

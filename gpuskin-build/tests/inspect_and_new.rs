@@ -350,6 +350,29 @@ fn new_writes_a_package_with_a_model() {
 }
 
 #[test]
+fn new_hides_what_a_hand_holds_besides_its_first_mesh() {
+    let mut model = soldier(CORRECT);
+    let mesh = model.triangle();
+    let node = |model: &Gltf, name: &str| {
+        model.json["nodes"].as_array().unwrap().iter().position(|node| node["name"] == name).unwrap()
+    };
+    for (parent, name) in
+        [("Hand.R", "Grip"), ("Grip", "Axe"), ("Hand.L", "Shield"), ("Head", "Helmet"), ("Head", "Hat")]
+    {
+        let parent = node(&model, parent);
+        let is_mesh = name != "Grip";
+        model.node(Some(parent), if is_mesh { json!({ "name": name, "mesh": mesh }) } else { json!({ "name": name }) });
+    }
+    let folder = folder_with("hero.glb", &model.glb());
+    succeeds(folder.path(), &["new", "game", "--model", "hero.glb"]);
+    let main = std::fs::read_to_string(folder.path().join("game/src/main.rs")).unwrap();
+    contains(&main, &["HIDDEN: [gpuskin_rt::Part<models::Hero>; 1] = [\n    parts::HERO_AXE,\n];\n"]);
+    contains(&main, &["crowd.spawn(HIDDEN.into_iter().fold(instance, Instance::without));"]);
+    let manifest = std::fs::read_to_string(folder.path().join("game/gpuskin.toml")).unwrap();
+    contains(&manifest, &["axe = [\"Axe\"]", "sword = [\"Sword\"]", "shield = [\"Shield\"]", "hat = [\"Hat\"]"]);
+}
+
+#[test]
 fn new_without_a_model_uses_the_sample() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("empty")).unwrap();
@@ -357,7 +380,8 @@ fn new_without_a_model_uses_the_sample() {
     let game = folder.path().join("empty");
     let read = |path: &str| std::fs::read_to_string(game.join(path)).unwrap();
     contains(&read("gpuskin.toml"), &["art/soldier.glb", "upper_body", "Hand.R", "sword"]);
-    contains(&read("src/main.rs"), &["clips::SOLDIER_WALK,"]);
+    contains(&read("src/main.rs"), &["clips::SOLDIER_WALK,", "crowd.spawn(instance);"]);
+    assert!(!read("src/main.rs").contains("HIDDEN"), "the sample holds one mesh in each hand");
     assert!(game.join("art/soldier.glb").is_file());
 }
 

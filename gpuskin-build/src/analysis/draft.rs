@@ -39,6 +39,8 @@ pub(crate) struct Draft {
     pub text: String,
     /// Name of the model.
     pub name: String,
+    /// Parts that hands hold besides their first one: alternatives to it.
+    pub spare_parts: Vec<String>,
 }
 
 /// Words in the names of meshes that are the body itself.
@@ -79,7 +81,8 @@ impl Analysis {
         // The suggestions come from names of the file. If they do not make a valid manifest, the
         // minimal one is better than none. The file exists at its own path.
         let valid = Manifest::parse(Path::new("gpuskin.toml"), manifest(&self.path, &rest)).is_ok();
-        Draft { text: manifest(path, if valid { &rest } else { "" }), name }
+        let spare_parts = if valid { self.spare_parts() } else { Vec::new() };
+        Draft { text: manifest(path, if valid { &rest } else { "" }), name, spare_parts }
     }
 
     /// Returns the keys of `[[model]]` after name and path.
@@ -106,7 +109,7 @@ impl Analysis {
             text.push_str("\n# Meshes that an instance can hide: parts::...\n[model.parts]\n");
         }
         for (name, node) in parts {
-            let _ = writeln!(text, "{} = [{}]", key(&name), string(node));
+            let _ = writeln!(text, "{} = [{}]", key(&name), string(self.unique_name(node).unwrap_or_default()));
         }
         text
     }
@@ -191,8 +194,8 @@ impl Analysis {
         self.unique_name(spine)
     }
 
-    /// Returns accessories with the names of their nodes.
-    fn parts(&self) -> Vec<(String, &str)> {
+    /// Returns accessories with their nodes, whose names are unique.
+    fn parts(&self) -> Vec<(String, usize)> {
         let Some(model) = &self.model else { return Vec::new() };
         let carriers: BTreeSet<usize> = model.primitives.iter().map(|primitive| primitive.node).collect();
         let rigid: BTreeSet<usize> = model.primitives.iter().filter(|p| p.skin.is_none()).map(|p| p.node).collect();
@@ -207,7 +210,7 @@ impl Analysis {
                 next = model.nodes[node].parent;
             }
         }
-        let mut parts: Vec<(String, &str)> = Vec::new();
+        let mut parts: Vec<(String, usize)> = Vec::new();
         for &node in &carriers {
             let Some(name) = self.unique_name(node) else { continue };
             let part = snake(name);
@@ -217,7 +220,7 @@ impl Analysis {
             let accessory = has(&ACCESSORIES) || (rigid_on_joint && !has(&BODY));
             let new = parts.iter().all(|(other, _)| *other != part);
             if accessory && !above_mesh[node] && has_words(name) && new {
-                parts.push((part, name));
+                parts.push((part, node));
             }
             if parts.len() > MAX_PARTS {
                 return Vec::new();
@@ -225,6 +228,20 @@ impl Analysis {
         }
         // Something must remain when all parts are hidden.
         if parts.len() == carriers.len() { Vec::new() } else { parts }
+    }
+
+    /// Returns the parts that hands hold besides their first one.
+    fn spare_parts(&self) -> Vec<String> {
+        let nodes = &self.outline.nodes;
+        // Up to the closest joint, so that a ring on a finger is not in the hand.
+        let hand = |node: usize| {
+            let mut above = std::iter::successors(nodes[node].parent, |&n| nodes[n].parent);
+            let closest = above.find(|&n| nodes[n].joint || self.roles[n].is_some())?;
+            matches!(self.roles[closest], Some((Role::Hand | Role::HandSlot, _))).then_some(closest)
+        };
+        let mut full = BTreeSet::new();
+        let mut is_spare = |node: usize| hand(node).is_some_and(|hand| !full.insert(hand));
+        self.parts().into_iter().filter(|(_, node)| is_spare(*node)).map(|(name, _)| name).collect()
     }
 
     /// Returns the name of a node, if no other node of the scene has it.

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::args::{Args, Command, option};
 use super::outcome::{CommandOutput, Failure};
-use crate::analysis::{Analysis, ClipSummary};
+use crate::analysis::{Analysis, ClipSummary, Draft};
 use crate::diagnostic::{Diagnostic, DiagnosticCode};
 use crate::identifier_case::{member, type_name};
 
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<CommandOutput, Failure> {
 
     let mut values = BTreeMap::from([("package", package), ("workspace", workspace(&target).to_owned())]);
     values.extend(dependencies);
-    values.extend(model_values(&analysis, &draft.name));
+    values.extend(model_values(&analysis, &draft));
     let manifest =
         format!("# Models to bake. `gpuskin inspect art/{file_name}` prints what the file has.\n\n{}", draft.text);
     let mut files = model_files(&analysis, &source)?;
@@ -174,7 +174,8 @@ fn workspace(target: &Path) -> &'static str {
 }
 
 /// Returns the values of main.rs that depend on the model.
-fn model_values(analysis: &Analysis, model: &str) -> BTreeMap<&'static str, String> {
+fn model_values(analysis: &Analysis, draft: &Draft) -> BTreeMap<&'static str, String> {
+    let model = &draft.name;
     let moving: Vec<&ClipSummary> = analysis.clips.iter().filter(|clip| clip.seconds > 0.0).collect();
     let mut played: Vec<&ClipSummary> = moving.iter().copied().filter(|clip| clip.loops()).collect();
     if played.is_empty() {
@@ -187,6 +188,16 @@ fn model_values(analysis: &Analysis, model: &str) -> BTreeMap<&'static str, Stri
     played.sort_by_key(|clip| (!starts(clip), !contains(clip)));
     played.truncate(MAX_PLAYED);
     let clips: Vec<String> = played.iter().map(|clip| format!("    clips::{},", member(model, &clip.name))).collect();
+    let (hidden, instance) = match draft.spare_parts.len() {
+        0 => (String::new(), "instance"),
+        count => {
+            let names = draft.spare_parts.iter().map(|part| format!("    parts::{},\n", member(model, part)));
+            let (kind, names) = (type_name(model), names.collect::<String>());
+            let comment = "/// What hands hold besides their first mesh; `self.crowd.set_part_visible(id, part, true)` shows one.\n";
+            let list = format!("const HIDDEN: [gpuskin_rt::Part<models::{kind}>; {count}] = [\n{names}];\n");
+            (format!("{comment}{list}"), "HIDDEN.into_iter().fold(instance, Instance::without)")
+        }
+    };
     let [x, y, z] = analysis.baked_size().unwrap_or([1.0; 3]);
     // Arms swing wider than in the rest pose of most models.
     let spacing = 1.2 * x.max(z).max(0.3 * y).max(1e-3);
@@ -196,6 +207,8 @@ fn model_values(analysis: &Analysis, model: &str) -> BTreeMap<&'static str, Stri
         ("type", type_name(model)),
         ("clips", clips.len().to_string()),
         ("clip-list", clips.join("\n")),
+        ("hidden", hidden),
+        ("instance", instance.to_owned()),
         ("count", (side * side).to_string()),
         ("side", side.to_string()),
         ("spacing", rounded(spacing)),

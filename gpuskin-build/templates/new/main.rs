@@ -19,7 +19,7 @@ type Error = Box<dyn std::error::Error>;
 const CLIPS: [Clip<models::{{type}}>; {{clips}}] = [
 {{clip-list}}
 ];
-/// Instances per side of the square.
+{{hidden}}/// Instances per side of the square.
 const SIDE: u32 = {{side}};
 /// Distance between neighbours, in metres.
 const SPACING: f32 = {{spacing}};
@@ -76,7 +76,8 @@ impl Game {
             let clip = CLIPS[i as usize % CLIPS.len()];
             // Irregular phases: neighbours do not move in step.
             let phase = (i as f32 * 0.618) % 1.0;
-            crowd.spawn(Instance::at([x, 0.0, z]).play(clip).phase(phase).repeat(Repeat::Loop));
+            let instance = Instance::at([x, 0.0, z]).play(clip).phase(phase).repeat(Repeat::Loop);
+            crowd.spawn({{instance}});
         }
         Ok(Self { renderer, ground, crowd })
     }
