@@ -20,7 +20,7 @@ struct Outcome {
     name: &'static str,
     passed: bool,
     seconds: u64,
-    /// Its messages about failures, which the end of a log repeats.
+    /// Output that says why the check failed, for the end of a log; empty on a terminal.
     failures: String,
 }
 
@@ -72,7 +72,7 @@ impl Check {
         // Compilers and tests show progress on a terminal.
         if std::io::stderr().is_terminal() {
             let passed = self.command.status().is_ok_and(|status| status.success());
-            return Outcome { name: self.name, passed, seconds: start.elapsed().as_secs(), failures: String::new() };
+            return self.outcome(passed, start, &[]);
         }
         let mut output = Vec::new();
         let passed = self.run(|bytes| {
@@ -122,9 +122,9 @@ impl Check {
 }
 
 /// Returns the parts of cargo's output that say why it failed: errors, the messages of failed tests, and the last lines of a test
-/// program that crashed.
+/// program that crashed. Without such parts, the last lines of all.
 fn failures(output: &str) -> String {
-    const BEFORE_A_CRASH: usize = 20;
+    const LAST: usize = 20;
     // Drivers print this for each device that a test opens.
     let lines = output.lines().filter(|line| !line.starts_with("error: XDG_RUNTIME_DIR"));
     let lines: Vec<&str> = lines.collect();
@@ -137,8 +137,11 @@ fn failures(output: &str) -> String {
         of_tests &= !line.starts_with("test result:");
         // Cargo names the status of a program, unless it is that of failed tests.
         if line.contains("process didn't exit successfully") {
-            shown[i.saturating_sub(BEFORE_A_CRASH)..=i].fill(true);
+            shown[i.saturating_sub(LAST)..=i].fill(true);
         }
+    }
+    if !shown.contains(&true) {
+        shown[lines.len().saturating_sub(LAST)..].fill(true);
     }
     lines.iter().zip(shown).filter(|(_, shown)| *shown).map(|(line, _)| format!("{line}\n")).collect()
 }
@@ -203,6 +206,7 @@ mod tests {
             failures("error[E0425]: no `x`\n --> a.rs\n  |\n\nwarning: unused\n"),
             "error[E0425]: no `x`\n --> a.rs\n  |\n"
         );
+        assert!(failures(&passed).starts_with("test number_10 ... ok\n") && failures("").is_empty());
     }
 
     #[test]

@@ -43,6 +43,15 @@ pub(crate) struct Draft {
     pub spare_parts: Vec<String>,
 }
 
+/// A node whose meshes a game shows and hides.
+struct Accessory<'a> {
+    /// Name of the part.
+    part: String,
+    /// Name of the node, which no other node has.
+    name: &'a str,
+    node: usize,
+}
+
 /// Words in the names of meshes that are the body itself.
 const BODY: [&str; 18] = [
     "body", "head", "face", "torso", "chest", "hips", "neck", "shoulder", "arm", "forearm", "hand", "leg", "foot",
@@ -108,8 +117,8 @@ impl Analysis {
         if !parts.is_empty() {
             text.push_str("\n# Meshes that an instance can hide: parts::...\n[model.parts]\n");
         }
-        for (name, node) in parts {
-            let _ = writeln!(text, "{} = [{}]", key(&name), string(self.unique_name(node).unwrap_or_default()));
+        for Accessory { part, name, .. } in parts {
+            let _ = writeln!(text, "{} = [{}]", key(&part), string(name));
         }
         text
     }
@@ -194,8 +203,8 @@ impl Analysis {
         self.unique_name(spine)
     }
 
-    /// Returns accessories with their nodes, whose names are unique.
-    fn parts(&self) -> Vec<(String, usize)> {
+    /// Returns the accessories.
+    fn parts(&self) -> Vec<Accessory<'_>> {
         let Some(model) = &self.model else { return Vec::new() };
         let carriers: BTreeSet<usize> = model.primitives.iter().map(|primitive| primitive.node).collect();
         let rigid: BTreeSet<usize> = model.primitives.iter().filter(|p| p.skin.is_none()).map(|p| p.node).collect();
@@ -210,7 +219,7 @@ impl Analysis {
                 next = model.nodes[node].parent;
             }
         }
-        let mut parts: Vec<(String, usize)> = Vec::new();
+        let mut parts: Vec<Accessory<'_>> = Vec::new();
         for &node in &carriers {
             let Some(name) = self.unique_name(node) else { continue };
             let part = snake(name);
@@ -218,9 +227,9 @@ impl Analysis {
             let rigid_on_joint = rigid.contains(&node) && ancestors.any(|n| self.outline.nodes[n].joint);
             let has = |list: &[&str]| part.split('_').any(|word| list.contains(&word));
             let accessory = has(&ACCESSORIES) || (rigid_on_joint && !has(&BODY));
-            let new = parts.iter().all(|(other, _)| *other != part);
+            let new = parts.iter().all(|other| other.part != part);
             if accessory && !above_mesh[node] && has_words(name) && new {
-                parts.push((part, node));
+                parts.push(Accessory { part, name, node });
             }
             if parts.len() > MAX_PARTS {
                 return Vec::new();
@@ -241,7 +250,7 @@ impl Analysis {
         };
         let mut full = BTreeSet::new();
         let mut is_spare = |node: usize| hand(node).is_some_and(|hand| !full.insert(hand));
-        self.parts().into_iter().filter(|(_, node)| is_spare(*node)).map(|(name, _)| name).collect()
+        self.parts().into_iter().filter(|accessory| is_spare(accessory.node)).map(|accessory| accessory.part).collect()
     }
 
     /// Returns the name of a node, if no other node of the scene has it.
