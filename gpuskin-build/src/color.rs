@@ -7,7 +7,8 @@
 //! | `mips` | an image | its mip levels |
 //! | `coverage` | mip levels of an alpha mask | levels that show the same share of their texels |
 //! | `blocks` | mip levels | distinct blocks of 4 x 4 texels |
-//! | `encode` | blocks | mip levels in every format, from the cache if possible |
+//! | `encode` | blocks | files in every format, from the cache if possible |
+//! | `file` | mip levels | a KTX2 file |
 
 #[cfg(feature = "textures")]
 mod basis;
@@ -16,24 +17,27 @@ mod blocks;
 mod coverage;
 mod encode;
 mod enlarge;
+mod file;
 mod mips;
 mod plan;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use gpuskin_rt::internals::{ColorFormat, ColorTexture};
-use ktx2::Format;
 use rayon::prelude::*;
 
 use crate::cache::Cache;
-use crate::container::{self, Ktx2};
+use crate::container::{HASH_LEN, Ktx2, LevelBytes};
+#[cfg(feature = "textures")]
+use crate::container::{UniversalTexture, write_universal};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::manifest::Textures;
 use crate::model::Model;
 pub(crate) use mips::to_linear;
-use mips::{MipFilter, mips};
+use mips::{MipFilter, smaller_mips};
 pub use plan::{PlannedTexture, plan};
 
 /// A texture in all its formats.
@@ -41,8 +45,8 @@ pub use plan::{PlannedTexture, plan};
 pub struct BakedTexture {
     /// Description for the runtime.
     pub info: ColorTexture,
-    /// Encoded mip levels: `[format][level]`.
-    files: Vec<Vec<Vec<u8>>>,
+    /// A file per format, with zeros in the place of the content hash.
+    files: Vec<Ktx2>,
     /// Mip levels as UASTC, if a universal file is wanted.
     universal: Option<Vec<Vec<u8>>>,
     /// Whether a texel is not opaque.
@@ -83,20 +87,10 @@ fn texture(
     cache: Option<&Cache>,
 ) -> Result<(BakedTexture, Option<Diagnostic>), Diagnostic> {
     let size = planned.size(model);
-    let (mut alpha, layers) = (false, planned.layers());
-    // [layer][level]
-    let images: Vec<Vec<Vec<u8>>> = (0..layers)
-        .map(|layer| {
-            let rgba = planned.texels(model, layer);
-            alpha |= rgba.as_chunks::<4>().0.iter().any(|texel| texel[3] != 255);
-            let mut levels = mips(planned.kind, size, rgba);
-            if let Some(least) = planned.least_alpha {
-                coverage::keep_coverage(&mut levels, least);
-            }
-            levels
-        })
-        .collect();
-    let levels = images.first().map_or(0, Vec::len);
+    let layers = planned.layers();
+    let images: Vec<ImageLevels<'_>> = (0..layers).map(|layer| ImageLevels::new(model, planned, layer)).collect();
+    let alpha = images.iter().any(|image| image.first.as_chunks::<4>().0.iter().any(|texel| texel[3] != 255));
+    let levels = images.first().map_or(0, |image| 1 + image.smaller.len());
     let mut info = ColorTexture {
         width: size[0],
         height: size[1],
@@ -120,69 +114,70 @@ fn texture(
         info.formats = vec![ColorFormat::Rgba8].into();
         wanted.formats = info.formats.to_vec();
     }
-    let sized = (0..levels).flat_map(|level| {
+    let plain: Vec<PlainLevel<'_>> =
+        (0..levels).map(|level| PlainLevel(images.iter().map(|image| image.level(level)).collect())).collect();
+    let sized = plain.iter().enumerate().flat_map(|(level, layers)| {
         let size = info.level_size(level as u32);
-        images.iter().map(move |image| (size, &image[level][..]))
+        layers.0.iter().map(move |texels| (size, *texels))
     });
-    let encode::EncodedLevels { mut formats, universal } = encode::encode(sized, &wanted, cache)?;
-    // A level has its layers one after the other.
-    let joined = |images: Vec<Vec<u8>>| match layers {
-        1 => images,
-        _ => images.chunks(layers).map(<[Vec<u8>]>::concat).collect(),
-    };
-    let mut plain = Some(images);
-    let files = info.formats.iter().map(|format| match formats.iter_mut().find(|(made, _)| made == format) {
-        Some((_, levels)) => joined(std::mem::take(levels)),
-        None => plain.take().map_or_else(Vec::new, by_level),
+    let encode::EncodedFiles { mut formats, universal } = encode::encode(sized, &info, &wanted, cache)?;
+    let files = info.formats.iter().map(|format| match formats.iter().position(|(made, _)| made == format) {
+        Some(made) => formats.swap_remove(made).1,
+        None => file::write(&info, *format, &plain),
     });
     let files = files.collect();
-    let universal = universal.map(joined);
     Ok((BakedTexture { files, info, universal, alpha }, warning))
 }
 
-/// Returns the mip levels of all layers, each with its layers one after the other. `images`: mip levels of each layer.
-fn by_level(images: Vec<Vec<Vec<u8>>>) -> Vec<Vec<u8>> {
-    match <[_; 1]>::try_from(images) {
-        Ok([levels]) => levels,
-        Err(images) => {
-            let levels = images.first().map_or(0, Vec::len);
-            let of = |level: usize| images.iter().map(|image| &image[level][..]).collect::<Vec<_>>();
-            (0..levels).map(|level| of(level).concat()).collect()
+/// RGBA8 mip levels of a layer.
+struct ImageLevels<'m> {
+    first: Cow<'m, [u8]>,
+    /// All other levels, largest first.
+    smaller: Vec<Vec<u8>>,
+}
+
+impl<'m> ImageLevels<'m> {
+    fn new(model: &'m Model, planned: &PlannedTexture, layer: usize) -> Self {
+        let first = planned.texels(model, layer);
+        let mut smaller = smaller_mips(planned.kind, planned.size(model), &first);
+        if let Some(least) = planned.least_alpha {
+            coverage::keep_coverage(&first, &mut smaller, least);
         }
+        Self { first, smaller }
+    }
+
+    fn level(&self, level: usize) -> &[u8] {
+        level.checked_sub(1).map_or(&*self.first, |level| &self.smaller[level])
+    }
+}
+
+/// RGBA8 mip level, by layers.
+struct PlainLevel<'a>(Vec<&'a [u8]>);
+
+impl LevelBytes for PlainLevel<'_> {
+    fn len(&self) -> usize {
+        self.0.iter().map(|layer| layer.len()).sum()
+    }
+
+    fn append_to(&self, file: &mut Vec<u8>) {
+        self.0.iter().for_each(|layer| file.extend_from_slice(layer));
     }
 }
 
 impl BakedTexture {
     /// Returns all encoded bytes, for the content hash.
     pub fn bytes(&self) -> impl Iterator<Item = &[u8]> {
-        self.files.iter().chain(&self.universal).flatten().map(Vec::as_slice)
-    }
-
-    /// Returns one file per format, with the name of the format.
-    pub fn files(&self, content_hash: &[u8]) -> impl Iterator<Item = (&'static str, Ktx2)> {
-        self.info.formats.iter().zip(&self.files).map(|(format, levels)| {
-            let texture = container::TextureFile {
-                format: vulkan(*format, self.info.srgb),
-                texel_bytes: format.block_bytes() as usize,
-                width: self.info.width,
-                height: self.info.height,
-                layers: self.info.layers,
-                faces: 1,
-                levels,
-            };
-            (format.name(), container::write(&texture, content_hash))
-        })
+        self.files.iter().flat_map(Ktx2::levels).chain(self.universal.iter().flatten().map(Vec::as_slice))
     }
 
     /// Returns the universal file, if it is wanted.
-    pub fn universal(&self, content_hash: &[u8]) -> Option<Vec<u8>> {
+    pub fn universal(&self, content_hash: &[u8; HASH_LEN]) -> Option<Vec<u8>> {
         #[cfg(feature = "textures")]
         {
             let ColorTexture { width, height, layers, srgb, .. } = self.info;
             let levels = self.universal.as_ref()?;
-            let texture =
-                container::UniversalTexture { size: [width, height], layers, srgb, alpha: self.alpha, levels };
-            container::write_universal(&texture, content_hash)
+            let texture = UniversalTexture { size: [width, height], layers, srgb, alpha: self.alpha, levels };
+            write_universal(&texture, content_hash)
         }
         #[cfg(not(feature = "textures"))]
         {
@@ -190,8 +185,13 @@ impl BakedTexture {
             None
         }
     }
-}
 
-fn vulkan(format: ColorFormat, srgb: bool) -> Format {
-    Format::new(format.vulkan(srgb)).expect("a number of Vulkan is not 0")
+    /// Returns one file per format, with the name of the format.
+    pub fn into_files(self, content_hash: &[u8; HASH_LEN]) -> impl Iterator<Item = (&'static str, Ktx2)> {
+        let Self { info, files, .. } = self;
+        files.into_iter().enumerate().map(move |(n, mut file)| {
+            file.set_value(content_hash);
+            (info.formats[n].name(), file)
+        })
+    }
 }

@@ -9,7 +9,7 @@ use ktx2::{Format, Header, Index, LevelIndex, SupercompressionScheme};
 
 /// Content of a KTX2 file: one 2D texture, an array of 2D textures, or a cube map.
 #[derive(Debug)]
-pub struct TextureFile<'a> {
+pub struct TextureFile<'a, L> {
     /// Texel format.
     pub format: Format,
     /// Bytes per texel, or per block of texels.
@@ -23,7 +23,33 @@ pub struct TextureFile<'a> {
     /// Number of faces: 6 for a cube map, else 1.
     pub faces: u32,
     /// Mip levels, largest first, each with all layers and faces.
-    pub levels: &'a [Vec<u8>],
+    pub levels: &'a [L],
+}
+
+/// Bytes of a mip level. They may be gathered where the file is written, so that no other copy of them is made.
+pub trait LevelBytes {
+    /// Number of bytes.
+    fn len(&self) -> usize;
+
+    /// Appends the bytes.
+    fn append_to(&self, file: &mut Vec<u8>);
+
+    /// Returns a copy of the bytes.
+    fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.len());
+        self.append_to(&mut bytes);
+        bytes
+    }
+}
+
+impl LevelBytes for Vec<u8> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn append_to(&self, file: &mut Vec<u8>) {
+        file.extend(self);
+    }
 }
 
 /// A KTX2 file and the location of its parts.
@@ -37,14 +63,28 @@ pub struct Ktx2 {
     pub value_at: u64,
 }
 
+impl Ktx2 {
+    /// Mip levels, largest first.
+    pub fn levels(&self) -> impl Iterator<Item = &[u8]> {
+        self.levels.iter().map(|level| &self.bytes[level.offset as usize..][..level.len as usize])
+    }
+
+    /// Replaces the value of the key `gpuskin` by another one of its length.
+    pub fn set_value(&mut self, value: &[u8]) {
+        self.bytes[self.value_at as usize..][..value.len()].copy_from_slice(value);
+    }
+}
+
+/// Bytes of a content hash.
+pub const HASH_LEN: usize = 16;
 /// Key of the metadata.
 pub const KEY: &str = "gpuskin";
 const WRITER: &str = concat!("gpuskin-build ", env!("CARGO_PKG_VERSION"));
 
 /// Writes a texture, with `value` under the key `gpuskin`.
-pub fn write(texture: &TextureFile<'_>, value: &[u8]) -> Ktx2 {
+pub fn write<L: LevelBytes>(texture: &TextureFile<'_, L>, value: &[u8]) -> Ktx2 {
     let (basic, type_size) = Basic::from_format(texture.format).expect("all formats used here have a descriptor");
-    let levels: Vec<MipLevel<'_>> = texture.levels.iter().map(|data| MipLevel { data, unpacked: data.len() }).collect();
+    let levels: Vec<_> = texture.levels.iter().map(|data| MipLevel { data, unpacked: data.len() }).collect();
     let contents = Contents {
         format: Some(texture.format),
         type_size,
@@ -104,7 +144,7 @@ pub fn write_universal(texture: &UniversalTexture<'_>, value: &[u8]) -> Option<V
     };
     let packed: Vec<Vec<u8>> =
         texture.levels.iter().map(|level| zstd::bulk::compress(level, ZSTD_LEVEL)).collect::<Result<_, _>>().ok()?;
-    let levels: Vec<MipLevel<'_>> =
+    let levels: Vec<_> =
         packed.iter().zip(texture.levels).map(|(data, unpacked)| MipLevel { data, unpacked: unpacked.len() }).collect();
     let contents = Contents {
         format: None,
@@ -120,14 +160,14 @@ pub fn write_universal(texture: &UniversalTexture<'_>, value: &[u8]) -> Option<V
 }
 
 /// A mip level as stored in the file.
-struct MipLevel<'a> {
-    data: &'a [u8],
+struct MipLevel<'a, L> {
+    data: &'a L,
     /// Bytes before supercompression.
     unpacked: usize,
 }
 
 /// Content of a file except descriptor and key/value data.
-struct Contents<'a> {
+struct Contents<'a, L> {
     format: Option<Format>,
     type_size: u32,
     size: [u32; 2],
@@ -136,10 +176,10 @@ struct Contents<'a> {
     scheme: Option<SupercompressionScheme>,
     /// Alignment of mip levels in bytes.
     align: usize,
-    levels: &'a [MipLevel<'a>],
+    levels: &'a [MipLevel<'a, L>],
 }
 
-fn file(texture: &Contents<'_>, basic: Basic, value: &[u8]) -> Ktx2 {
+fn file<L: LevelBytes>(texture: &Contents<'_, L>, basic: Basic, value: &[u8]) -> Ktx2 {
     let block = Block::Basic(basic).to_vec();
     let mut descriptor = (block.len() as u32 + 4).to_le_bytes().to_vec();
     descriptor.extend(block);
@@ -190,7 +230,7 @@ fn file(texture: &Contents<'_>, basic: Basic, value: &[u8]) -> Ktx2 {
     bytes.extend(pairs);
     for (level, entry) in texture.levels.iter().zip(&index).rev() {
         bytes.resize(entry.byte_offset as usize, 0);
-        bytes.extend(level.data);
+        level.data.append_to(&mut bytes);
     }
     let levels = index.iter().map(|e| ByteRange { offset: e.byte_offset, len: e.byte_length }).collect();
     Ktx2 { bytes, levels, value_at: (pairs_at + value_in_pairs) as u64 }

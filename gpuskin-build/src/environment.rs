@@ -22,14 +22,11 @@ use gpuskin_rt::internals::Environment;
 use ktx2::Format;
 use serde::{Deserialize, Serialize};
 
-use crate::container::{self, Ktx2};
+use crate::container::{self, HASH_LEN, Ktx2};
 use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
 use cube::Cube;
 use panorama::Panorama;
-
-/// Bytes of a content hash.
-const HASH_LEN: usize = 16;
 
 /// Light of an environment, as the runtime stores it.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

@@ -96,7 +96,7 @@ pub(super) fn assemble(
             None
         });
         let lods = detail.levels(attempt.plan.encoding);
-        let FileSet { meta, payloads, files } =
+        let (meta, FileSet { payloads, files }) =
             files::write(manifest.storage, source, &attempt, lods, still.as_ref(), &colors, n == 0);
         let copied: Vec<u32> = lods.copies.iter().map(|copy| copy.of).collect();
         let copies = lods.copies.iter().map(|copy| (copy.of, copy.vertex));
@@ -135,6 +135,9 @@ pub(super) fn assemble(
         model.others.push(other);
         files.extend(its_files);
     }
+    let FileSet { payloads, files: of_textures } = files::of_textures(manifest.storage, &model.meta, colors.textures);
+    model.payloads.extend(payloads);
+    files.extend(of_textures);
     let files = files::in_content_folder(&mut model, files);
     options.report(entry, Stage::Done);
     Some((model, files))

@@ -11,8 +11,8 @@ use ktx2::Format;
 
 use super::attempt::{Attempt, AttemptSource, PackedMesh};
 use super::{BakePlan, BakedModel};
-use crate::color;
-use crate::container::{self, Ktx2};
+use crate::color::BakedTexture;
+use crate::container::{self, HASH_LEN, Ktx2};
 use crate::displacement::Displacement;
 use crate::encode::{EncodedTexture, bit_set};
 use crate::geometry::lods::{LodMesh, LodSet};
@@ -27,24 +27,20 @@ use crate::vertex_mode::RestMesh;
 /// Size in bytes up to which files become part of the executable with `storage = "auto"`. Larger
 /// ones slow the compiler down.
 pub const EMBED_LIMIT: u64 = 4 << 20;
-/// Bytes of a content hash. `mesh.bin` starts with the hash.
-const HASH_LEN: usize = 16;
-
-/// Files of a model, with metadata and payloads.
+/// Files of a model, by their paths under `gpuskin/`, and payloads.
+#[derive(Default)]
 pub(super) struct FileSet {
-    pub(super) meta: Metadata,
     pub(super) payloads: Vec<(String, Payload)>,
     pub(super) files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Materials of a model, and the files of their textures.
+/// Materials of a model, and their textures.
 pub(super) struct BakedMaterials {
     pub(super) materials: Vec<gpuskin_rt::internals::Material>,
-    pub(super) textures: Vec<color::BakedTexture>,
+    pub(super) textures: Vec<BakedTexture>,
 }
 
-/// Makes the files of a model. `first` is true for the main variant; variants for other classes of
-/// devices share its material textures.
+/// Makes the metadata of a model and its files without those of textures. `first` is true for the main variant.
 pub(super) fn write(
     storage: Storage,
     source: AttemptSource<'_>,
@@ -53,7 +49,7 @@ pub(super) fn write(
     still: Option<&RestMesh>,
     colors: &BakedMaterials,
     first: bool,
-) -> FileSet {
+) -> (Metadata, FileSet) {
     let Attempt { plan, texels, mesh, errors, .. } = attempt;
     let model = &*plan.model;
     let (mesh_info, mut mesh_bytes) = mesh_file(plan, source.geometry(plan.encoding), lods, mesh, still);
@@ -91,19 +87,25 @@ pub(super) fn write(
     mesh_bytes[..HASH_LEN].copy_from_slice(&meta.content_hash);
 
     let animation = animation_file(texels, &meta.to_postcard());
-    let content_hash = meta.content_hash;
-    let mut set = FileSet { meta, payloads: Vec::new(), files: BTreeMap::new() };
-    set.add(storage, format!("anim-{}.ktx2", plan.encoding.name()), animation);
+    let mut set = FileSet::default();
+    set.add(storage, format!("{}/anim-{}.ktx2", meta.name, plan.encoding.name()), animation);
     let whole = ByteRange { offset: 0, len: mesh_bytes.len() as u64 };
     let mesh_name = if first { "mesh.bin".to_owned() } else { format!("mesh-{}.bin", plan.encoding.name()) };
-    set.add(storage, mesh_name, Ktx2 { bytes: mesh_bytes, levels: vec![whole], value_at: 0 });
-    for (n, texture) in textures.iter().enumerate().filter(|_| first) {
-        for (format, file) in texture.files(&content_hash) {
-            set.add(storage, format!("color-{n}-{format}.ktx2"), file);
-        }
-        if let Some(bytes) = texture.universal(&content_hash) {
+    let mesh = Ktx2 { bytes: mesh_bytes, levels: vec![whole], value_at: 0 };
+    set.add(storage, format!("{}/{mesh_name}", meta.name), mesh);
+    (meta, set)
+}
+
+/// Makes the files of textures, which all variants of a model share. `meta`: that of the main variant.
+pub(super) fn of_textures(storage: Storage, meta: &Metadata, textures: Vec<BakedTexture>) -> FileSet {
+    let mut set = FileSet::default();
+    for (n, texture) in textures.into_iter().enumerate() {
+        if let Some(bytes) = texture.universal(&meta.content_hash) {
             // The runtime does not load this file, so it is not a payload.
-            set.files.insert(format!("{}/color-{n}-universal.ktx2", set.meta.name), bytes);
+            set.files.insert(format!("{}/color-{n}-universal.ktx2", meta.name), bytes);
+        }
+        for (format, file) in texture.into_files(&meta.content_hash) {
+            set.add(storage, format!("{}/color-{n}-{format}.ktx2", meta.name), file);
         }
     }
     set
@@ -138,7 +140,6 @@ pub(super) fn in_content_folder(model: &mut BakedModel, files: BTreeMap<String, 
 
 impl FileSet {
     fn add(&mut self, storage: Storage, name: String, file: Ktx2) {
-        let name = format!("{}/{name}", self.meta.name);
         let size = file.bytes.len() as u64;
         let payload =
             Payload { data: place(storage, &name, size), size, hash_at: file.value_at, levels: file.levels.into() };

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::container::LevelBytes;
+
 /// RGBA8 texels of a block, rows from top to bottom.
 pub type BlockTexels = [u8; 64];
 /// An encoded block.
@@ -38,10 +40,28 @@ impl Blocks {
         blocks
     }
 
-    /// Assembles the mip levels from encoded blocks.
-    pub fn levels(&self, encoded: &[EncodedBlock]) -> Vec<Vec<u8>> {
-        let level = |places: &Vec<u32>| places.iter().flat_map(|&place| encoded[place as usize]).collect();
-        self.places.iter().map(level).collect()
+    /// Returns the mip levels with encoded blocks in the places of the distinct ones. `layers`: how many images one after the
+    /// other are a level.
+    pub fn levels<'b>(&'b self, layers: usize, encoded: &'b [EncodedBlock]) -> Vec<BlockLevel<'b>> {
+        self.places.chunks(layers.max(1)).map(|places| BlockLevel { places, encoded }).collect()
+    }
+}
+
+/// Encoded mip level.
+#[derive(Debug)]
+pub struct BlockLevel<'b> {
+    /// `[layer][block]`.
+    places: &'b [Vec<u32>],
+    encoded: &'b [EncodedBlock],
+}
+
+impl LevelBytes for BlockLevel<'_> {
+    fn len(&self) -> usize {
+        self.places.iter().map(Vec::len).sum::<usize>() * size_of::<EncodedBlock>()
+    }
+
+    fn append_to(&self, file: &mut Vec<u8>) {
+        self.places.iter().flatten().for_each(|place| file.extend_from_slice(&self.encoded[*place as usize]));
     }
 }
 
@@ -73,7 +93,11 @@ mod tests {
         assert_eq!([red(1, 0, 3), red(1, 1, 0), red(1, 3, 3)], [40, 50, 50]);
         assert!(blocks.distinct[2].chunks(4).all(|texel| texel == [30, 0, 0, 255]));
         let encoded = [[1; 16], [2; 16], [3; 16]];
-        let levels = blocks.levels(&encoded);
-        assert_eq!(levels, [[[1; 16], [2; 16]].concat(), vec![3; 16], vec![3; 16]]);
+        let levels = |layers| -> Vec<Vec<u8>> {
+            let levels = blocks.levels(layers, &encoded);
+            levels.iter().map(LevelBytes::to_vec).inspect(|bytes| assert_eq!(bytes.len(), bytes.capacity())).collect()
+        };
+        assert_eq!(levels(1), [[[1; 16], [2; 16]].concat(), vec![3; 16], vec![3; 16]]);
+        assert_eq!(levels(3), [[[1; 16], [2; 16], [3; 16], [3; 16]].concat()]);
     }
 }

@@ -1,42 +1,48 @@
-//! Encodes the mip levels of an image in the formats of devices.
+//! Files of a texture in the block-compressed formats of devices.
 //!
 //! Distinct blocks are encoded in chunks of a fixed size, so the result does not depend on the
 //! number of threads.
 
-use gpuskin_rt::internals::ColorFormat;
+use gpuskin_rt::internals::{ColorFormat, ColorTexture};
 
 use crate::cache::Cache;
 #[cfg(feature = "textures")]
 use crate::cache::EntryKind;
+use crate::container::Ktx2;
+#[cfg(feature = "textures")]
+use crate::container::LevelBytes;
 use crate::diagnostic::Diagnostic;
 #[cfg(feature = "textures")]
 use crate::diagnostic::DiagnosticCode;
 use crate::manifest::Textures;
 
-/// An encoded image.
+/// An encoded texture.
 #[derive(Debug, Default)]
-pub struct EncodedLevels {
-    /// Mip levels per requested block-compressed format, in the requested order.
-    pub formats: Vec<(ColorFormat, Vec<Vec<u8>>)>,
+pub struct EncodedFiles {
+    /// A file per requested block-compressed format, in the requested order, with zeros in the place of the content hash.
+    pub formats: Vec<(ColorFormat, Ktx2)>,
     /// Mip levels as UASTC, if requested.
     pub universal: Option<Vec<Vec<u8>>>,
 }
 
-/// Encodes mip levels in all requested formats except RGBA8.
+/// Encodes a texture in all requested formats except RGBA8. `levels`: sizes and texels of its mip levels, largest first, each
+/// with its layers one after the other.
 #[cfg(feature = "textures")]
 pub fn encode<'a>(
     levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>,
+    info: &ColorTexture,
     textures: &Textures,
     cache: Option<&Cache>,
-) -> Result<EncodedLevels, Diagnostic> {
+) -> Result<EncodedFiles, Diagnostic> {
     use super::basis::{self, EtcHints};
     use super::blocks::Blocks;
+    use super::file;
     use rayon::prelude::*;
 
     let compressed: Vec<ColorFormat> =
         textures.formats.iter().copied().filter(|format| *format != ColorFormat::Rgba8).collect();
     if compressed.is_empty() && !textures.universal {
-        return Ok(EncodedLevels::default());
+        return Ok(EncodedFiles::default());
     }
     let failed = |why: &str| Diagnostic::error(DiagnosticCode::ImageEncoder, why);
     let blocks = Blocks::of(levels);
@@ -62,13 +68,15 @@ pub fn encode<'a>(
             made
         }
     };
-    let mut result = EncodedLevels::default();
+    let layers = info.layers as usize;
+    let mut result = EncodedFiles::default();
     for format in compressed {
         if let Some(encoded) = basis::transcode(&uastc, format).map_err(failed)? {
-            result.formats.push((format, blocks.levels(&encoded)));
+            result.formats.push((format, file::write(info, format, &blocks.levels(layers, &encoded))));
         }
     }
-    result.universal = textures.universal.then(|| blocks.levels(&uastc));
+    result.universal =
+        textures.universal.then(|| blocks.levels(layers, &uastc).iter().map(LevelBytes::to_vec).collect());
     Ok(result)
 }
 
@@ -76,11 +84,12 @@ pub fn encode<'a>(
 #[cfg(not(feature = "textures"))]
 pub fn encode<'a>(
     _levels: impl IntoIterator<Item = ([u32; 2], &'a [u8])>,
+    _info: &ColorTexture,
     textures: &Textures,
     _cache: Option<&Cache>,
-) -> Result<EncodedLevels, Diagnostic> {
+) -> Result<EncodedFiles, Diagnostic> {
     if textures.universal || textures.formats.iter().any(|format| *format != ColorFormat::Rgba8) {
         return Err(crate::manifest::needs_feature());
     }
-    Ok(EncodedLevels::default())
+    Ok(EncodedFiles::default())
 }

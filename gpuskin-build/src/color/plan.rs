@@ -202,15 +202,14 @@ impl PlannedTexture {
     }
 
     /// Returns the texels of a layer as RGBA8, rows from top to bottom.
-    pub(super) fn texels(&self, model: &Model, layer: usize) -> Vec<u8> {
+    pub(super) fn texels<'m>(&self, model: &'m Model, layer: usize) -> Cow<'m, [u8]> {
         let channels = match self.source {
             TexelSource::Images { ref layers, alpha } => {
-                let mut texels = model.images[layers[layer]].rgba.clone();
-                if let Some(alpha) = alpha {
-                    let mask = model.images[alpha].rgba.as_chunks::<4>().0;
-                    texels.as_chunks_mut::<4>().0.iter_mut().zip(mask).for_each(|(to, from)| to[3] = from[0]);
-                }
-                return texels;
+                let texels = &model.images[layers[layer]].rgba;
+                let Some(alpha) = alpha else { return texels.into() };
+                let (mut texels, mask) = (texels.clone(), model.images[alpha].rgba.as_chunks::<4>().0);
+                texels.as_chunks_mut::<4>().0.iter_mut().zip(mask).for_each(|(to, from)| to[3] = from[0]);
+                return texels.into();
             }
             TexelSource::Orm { occlusion, metallic_roughness } => [(occlusion, 0..1), (metallic_roughness, 1..3)],
             TexelSource::ColorAndAlpha { color, alpha } => [(color, 0..3), (alpha, 3..4)],
@@ -230,6 +229,6 @@ impl PlannedTexture {
             }
         };
         channels.into_iter().for_each(|(image, channels)| copy(image, channels));
-        texels
+        texels.into()
     }
 }

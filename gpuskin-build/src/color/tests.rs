@@ -36,6 +36,11 @@ fn wanted(formats: &[ColorFormat]) -> Textures {
     Textures { formats: formats.to_vec(), universal: false }
 }
 
+/// Returns the mip levels of a texture in its format `n`, largest first.
+fn levels(texture: &BakedTexture, n: usize) -> Vec<&[u8]> {
+    texture.files[n].levels().collect()
+}
+
 /// Bakes the textures of one material, and fails on a diagnostic.
 fn baked(images: Vec<Image>, material: Material, textures: &Textures) -> Vec<BakedTexture> {
     let model = model(images, vec![material]);
@@ -105,7 +110,7 @@ fn specular_textures_share_one() {
         let all = baked(vec![color.clone(), strength.clone()], material, &wanted(&[ColorFormat::Rgba8]));
         let [texture] = &all[..] else { panic!("one texture") };
         assert!(texture.info.srgb);
-        texture.files[0][0].as_chunks::<4>().0.to_vec()
+        levels(texture, 0)[0].as_chunks::<4>().0.to_vec()
     };
     let opaque = |texel: &[u8; 4]| [texel[0], texel[1], texel[2], 255];
     let white = |texel: &[u8; 4]| [255, 255, 255, texel[3]];
@@ -128,15 +133,13 @@ fn every_format_decodes_to_the_source_image() {
         let [texture] = &all[..] else { panic!("one texture") };
         assert_eq!(texture.info.levels, size[0].ilog2() + 1);
         assert_eq!(*texture.info.formats, ALL);
-        let reference = &texture.files[3];
-        assert_eq!(reference.last().map(Vec::len), Some(4), "the last mip level must be one texel");
+        let reference = levels(texture, 3);
+        assert_eq!(reference.last().map(|level| level.len()), Some(4), "the last mip level must be one texel");
         // Lower limits in dB, slightly below the measured values.
-        for (format, files, floor) in [
-            (ColorFormat::Bc7, &texture.files[0], 45.0),
-            (ColorFormat::Astc, &texture.files[1], 45.0),
-            (ColorFormat::Etc2, &texture.files[2], 39.0),
-        ] {
-            for (level, (blocks, reference)) in (0..).zip(files.iter().zip(reference)) {
+        for (n, format, floor) in
+            [(0, ColorFormat::Bc7, 45.0), (1, ColorFormat::Astc, 45.0), (2, ColorFormat::Etc2, 39.0)]
+        {
+            for (level, (blocks, reference)) in (0..).zip(levels(texture, n).into_iter().zip(&reference)) {
                 let level_size = texture.info.level_size(level);
                 assert_eq!(blocks.len() as u64, format.image_bytes(level_size));
                 let psnr = psnr(&decode(format, level_size, blocks), reference);
@@ -156,8 +159,8 @@ fn opaque_texels_reach_any_cutoff_up_to_1_in_every_format() {
     let all = baked(vec![picture([128, 96], false)], masked(1.0), &wanted(&ALL));
     let (materials, _) = plan(&model(vec![picture([128, 96], false)], vec![masked(1.0)]));
     let cutoff = materials[0].alpha_cutoff.expect("a masked material") * 255.0;
-    for (format, levels) in ALL.into_iter().zip(&all[0].files) {
-        for (level, blocks) in (0..).zip(levels) {
+    for (n, format) in ALL.into_iter().enumerate() {
+        for (level, blocks) in (0..).zip(levels(&all[0], n)) {
             let texels = decode(format, all[0].info.level_size(level), blocks);
             let least = texels.as_chunks::<4>().0.iter().map(|texel| texel[3]).min();
             assert!(
@@ -193,19 +196,19 @@ fn masks_keep_their_coverage_in_mip_levels() {
             };
             let blend = Material { alpha_cutoff: None, alpha_blend: true, ..mask.clone() };
             let opaque = Material { alpha_cutoff: None, ..mask.clone() };
-            let levels = |materials: Vec<Material>| {
+            let of_materials = |materials: Vec<Material>| -> Vec<Vec<u8>> {
                 let model = model(vec![image.clone()], materials);
                 let (_, planned) = plan(&model);
                 let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Diagnostics::default());
                 let [texture] = &all[..] else { panic!("one texture") };
-                texture.files[0].clone()
+                levels(texture, 0).into_iter().map(<[u8]>::to_vec).collect()
             };
             let drawn = |texels: &[u8]| {
                 let alphas = texels.as_chunks::<4>().0.iter().map(|texel| f32::from(texel[3]) / 255.0 * factor);
                 alphas.filter(|alpha| *alpha >= 0.5).count() as f64 / (texels.len() / 4) as f64
             };
-            let kept = levels(vec![mask.clone(), opaque]);
-            let averaged = levels(vec![blend.clone()]);
+            let kept = of_materials(vec![mask.clone(), opaque]);
+            let averaged = of_materials(vec![blend.clone()]);
             // Down to 8 x 8 texels; some have the same alpha.
             for (level, texels) in kept[..4].iter().enumerate() {
                 let (seen, wanted) = (drawn(texels), drawn(&kept[0]));
@@ -214,7 +217,7 @@ fn masks_keep_their_coverage_in_mip_levels() {
             assert_eq!(kept[0], averaged[0]);
             assert_ne!(kept[3], averaged[3]);
             // Alpha of a texture that is blended as well stays.
-            assert_eq!(levels(vec![mask, blend]), averaged);
+            assert_eq!(of_materials(vec![mask, blend]), averaged);
         }
     }
 }
@@ -273,23 +276,26 @@ fn file_headers_match_their_content() {
     let images = vec![picture([20, 12], true), picture([20, 12], false)];
     let textures = Textures { formats: ALL.to_vec(), universal: true };
     let hash = [9; 16];
-    for (texture, srgb) in baked(images, material, &textures).iter().zip([true, false]) {
+    for (texture, srgb) in baked(images, material, &textures).into_iter().zip([true, false]) {
         assert_eq!(texture.info.srgb, srgb);
         let transfer = if srgb { TransferFunction::SRGB } else { TransferFunction::Linear };
         let models = [ColorModel::BC7, ColorModel::ASTC, ColorModel::ETC2, ColorModel::RGBSDA];
-        let files: Vec<_> = texture.files(&hash).collect();
+        let bytes = texture.universal(&hash).expect("a universal texture");
+        let bc7 = levels(&texture, 0).into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>();
+        let info = texture.info.clone();
+        let files: Vec<_> = texture.into_files(&hash).collect();
         assert_eq!(files.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["bc7", "astc", "etc2", "rgba8"]);
         for (((_, file), format), model) in files.iter().zip(ALL).zip(models) {
             let reader = ktx2::Reader::new(&file.bytes).expect("a KTX2 file");
             let header = reader.header();
-            assert_eq!(header.format, Some(vulkan(format, srgb)));
+            assert_eq!(header.format, Some(file::vulkan(format, srgb)));
             assert_eq!((header.pixel_width, header.pixel_height, header.level_count), (20, 12, 5));
             let basic = reader.basic_dfd().expect("a descriptor");
             assert_eq!((basic.transfer_function, basic.color_model), (Some(transfer), Some(model)));
             assert_eq!(u32::from(basic.texel_block_dimensions[0].get()), format.block_side());
             assert_eq!(u32::from(basic.bytes_planes[0]), format.block_bytes());
             for (level, found) in (0..).zip(reader.levels()) {
-                assert_eq!(found.data.len() as u64, format.image_bytes(texture.info.level_size(level)));
+                assert_eq!(found.data.len() as u64, format.image_bytes(info.level_size(level)));
             }
             for range in &file.levels {
                 assert_eq!(range.offset % 16_u64.min(u64::from(format.block_bytes())), 0);
@@ -297,7 +303,6 @@ fn file_headers_match_their_content() {
             assert_eq!(file.bytes[file.value_at as usize..][..16], hash);
         }
 
-        let bytes = texture.universal(&hash).expect("a universal texture");
         let reader = ktx2::Reader::new(&bytes[..]).expect("a KTX2 file");
         let header = reader.header();
         assert_eq!((header.format, header.type_size, header.level_count), (None, 1, 5));
@@ -311,15 +316,15 @@ fn file_headers_match_their_content() {
             "sample of the UASTC descriptor"
         );
         // The unpacked UASTC data is the source of the other formats.
-        let mut bc7 = Vec::new();
+        let mut transcoded = Vec::new();
         for level in reader.levels() {
             let unpacked = zstd::bulk::decompress(level.data, level.uncompressed_byte_length as usize).expect("zstd");
             assert_eq!(unpacked.len() as u64, level.uncompressed_byte_length);
             let (blocks, rest) = unpacked.as_chunks::<16>();
             assert!(rest.is_empty());
-            bc7.push(basis::transcode(blocks, ColorFormat::Bc7).expect("UASTC").expect("blocks").concat());
+            transcoded.push(basis::transcode(blocks, ColorFormat::Bc7).expect("UASTC").expect("blocks").concat());
         }
-        assert_eq!(bc7, texture.files[0]);
+        assert_eq!(transcoded, bc7);
     }
 }
 
@@ -333,7 +338,7 @@ fn textures_with_partial_blocks_stay_uncompressed() {
     let textures = Textures { formats: vec![ColorFormat::Bc7], universal: true };
     let all = bake(&model, &planned, &textures, None, &mut diagnostics);
     assert_eq!(*all[0].info.formats, [ColorFormat::Rgba8]);
-    assert_eq!(all[0].files[0].len(), 5);
+    assert_eq!(levels(&all[0], 0).len(), 5);
     assert!(all[0].universal(&[0; 16]).is_some(), "universal files may have partial blocks");
     let text = diagnostics.to_string();
     assert!(!diagnostics.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
@@ -365,7 +370,7 @@ fn merged_images_may_have_different_sizes() {
         let (_, planned) = plan(&model);
         let all = bake(&model, &planned, &wanted(&[ColorFormat::Rgba8]), None, &mut Diagnostics::default());
         assert_eq!([all[0].info.width, all[0].info.height], [4, 4]);
-        let row = |channel: usize| [0, 1, 2, 3].map(|x| all[0].files[0][0][4 * x + channel]);
+        let row = |channel: usize| [0, 1, 2, 3].map(|x| levels(&all[0], 0)[0][4 * x + channel]);
         let large = [0, 10, 20, 30];
         let expected = if occlusion == 0 { [large, small, small] } else { [small, large, large] };
         assert_eq!([row(0), row(1), row(2)], expected, "{wrap:?}, nearest: {nearest}");
@@ -383,7 +388,7 @@ fn merged_colors_are_enlarged_as_light() {
         let material =
             Material { specular_color_texture: of(color), specular_texture: of(alpha), ..Default::default() };
         let all = baked(vec![image(2), image(4)], material, &wanted(&[ColorFormat::Rgba8]));
-        let texel = all[0].files[0][0].as_chunks::<4>().0[1];
+        let texel = levels(&all[0], 0)[0].as_chunks::<4>().0[1];
         // A quarter of the light of white is sRGB 137; a quarter of 255 is 64.
         assert_eq!(texel, if color == 0 { [137, 137, 137, 0] } else { [0, 0, 0, 64] });
     }
@@ -417,7 +422,7 @@ fn materials_share_textures_and_orm_channels_are_merged() {
     let texel = |material: usize| {
         let texture = &all[index(&materials[material].orm_texture).expect("an ORM texture") as usize];
         assert!(!texture.info.srgb);
-        texture.files[0][0][..3].to_vec()
+        levels(texture, 0)[0][..3].to_vec()
     };
     assert_eq!([texel(0), texel(2), texel(3)], [[10, 60, 70], [255, 60, 70], [10, 255, 255]]);
 }
