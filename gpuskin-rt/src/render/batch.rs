@@ -1,19 +1,19 @@
 //! Batch: crowds of different models whose culling and poses are merged into one dispatch each.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::batch_draws::{BatchDraws, DrawPlan};
 use super::batch_members::{Member, SharedInstances};
 use super::batch_passes::{BatchContents, BatchPasses, BatchPipelines};
+use super::batched_palette::BatchedPalette;
 use super::compute::LazyPipelines;
 use super::cull::{CulledDraws, Views, draw_arguments};
-use super::geometry::InstanceBindings;
 use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
 use super::layouts::{Layouts, MATRIX_BYTES, PLACE_BYTES, PLAYBACK_BYTES};
 use super::palette::PoseEvaluator;
-use super::palettes::{Palettes, part};
+use super::palettes::Palettes;
 use super::pipelines::PassKind;
 use crate::batch::{BatchFrame, BatchedCrowd, LENGTHS_AT, LENGTHS_HEADER, MAX_BATCHED_INSTANCES};
 use crate::cull::{DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, expand_bounds};
@@ -100,7 +100,7 @@ impl Batch {
     /// draw it by itself.
     pub(crate) fn new(
         (gpu, encoder): (Gpu<'_>, &mut wgpu::CommandEncoder),
-        layouts: &Layouts,
+        layouts: &Arc<Layouts>,
         views: &Views,
         pipelines: &Arc<LazyPipelines<BatchPipelines>>,
         members: &[Member<'_>],
@@ -191,28 +191,18 @@ impl Batch {
                 constants: crowd.culling,
                 step: member.capacity,
             };
-            let list = wgpu::BufferBinding {
-                buffer: &passes.lists,
-                offset: 0,
-                size: wgpu::BufferSize::new(culled.bound_bytes()),
+            let palette = BatchedPalette {
+                device: device.clone(),
+                layouts: layouts.clone(),
+                model: member.model.clone(),
+                instances: instances.clone(),
+                lists: passes.lists.clone(),
+                list_bytes: culled.bound_bytes(),
+                palette: passes.palette.clone(),
+                crowd: *crowd,
+                made: OnceLock::new(),
             };
-            let (first, capacity) = (crowd.first_instance, member.capacity);
-            let drawing = member.model.geometry.with_palette(
-                device,
-                layouts,
-                part_of_palette(&passes.palette, crowd),
-                InstanceBindings {
-                    places: part(&instances.places, PLACE_BYTES, first, capacity),
-                    list,
-                    playbacks: part(&instances.playbacks, PLAYBACK_BYTES, first, capacity),
-                    previous: instances
-                        .previous
-                        .as_ref()
-                        .filter(|_| member.model.geometry.variant.previous_transforms)
-                        .map(|previous| part(previous, PLACE_BYTES, first, capacity)),
-                },
-            );
-            Palettes::in_batch(drawing, culled)
+            Palettes::in_batch(palette, culled)
         });
         let palettes = palettes.collect();
         let counts = vec![u32::MAX; crowds.len()];
@@ -271,16 +261,6 @@ impl Batch {
             View(_) => all,
         };
         self.draws.draw(pass, set, kind);
-    }
-}
-
-/// Binds the palette slots of a crowd.
-fn part_of_palette<'a>(palette: &'a wgpu::Buffer, crowd: &BatchedCrowd) -> wgpu::BufferBinding<'a> {
-    let matrices = u64::from(crowd.culling.capacity) * u64::from(crowd.stride);
-    wgpu::BufferBinding {
-        buffer: palette,
-        offset: u64::from(crowd.palette_at) * MATRIX_BYTES,
-        size: wgpu::BufferSize::new(matrices * MATRIX_BYTES),
     }
 }
 

@@ -18,13 +18,6 @@ use crate::shader::VERTICES_BINDING;
 
 const LABEL: Option<&str> = Some("gpuskin batch");
 
-/// Feature with which the device reads the number of draws of a call. It executes at most as many as the
-/// call says, and these are all: the number on the device is larger. The calls are still worth it, because
-/// wgpu checks each draw of other indirect calls, on the CPU too: about 50 ns per draw, and 200 models of 8
-/// parts and 8 LODs are 12,800 draws per view. A number that is smaller would also count for later indirect
-/// draws of the pass on lavapipe (Mesa 22.3).
-pub(crate) const COUNTED_DRAWS: wgpu::Features = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
-
 /// Parts of a batch in the order in which they are drawn, and the buffers of their meshes.
 pub(crate) struct DrawPlan {
     groups: Vec<DrawGroup>,
@@ -234,11 +227,7 @@ impl BatchDraws {
             queue.write_buffer(&buffer, 0, bytes);
             buffer
         });
-        let unlimited = device.features().contains(COUNTED_DRAWS).then(|| {
-            let unlimited = buffer(4, Usages::INDIRECT);
-            queue.write_buffer(&unlimited, 0, bytemuck::bytes_of(&i32::MAX));
-            unlimited
-        });
+        let unlimited = passes.unlimited().cloned();
         let whole = wgpu::Buffer::as_entire_binding;
         let of_set = wgpu::BufferBinding {
             buffer: &passes.lists,

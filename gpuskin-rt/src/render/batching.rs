@@ -1,6 +1,6 @@
 //! Choice of the crowds whose passes are merged.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use super::batch::{self, Batch};
@@ -19,17 +19,23 @@ use super::scatter::ScatterPipeline;
 use super::staging::Uploads;
 use crate::{Time, View};
 
-/// New crowds join a batch that is at most this many times as large as they are.
+/// Batches are merged with later ones of at least one crowd per this many of their own. New crowds also take in as many
+/// others each.
 const GROWTH: usize = 4;
-/// New crowds join a batch if both have at most this many crowds.
+/// Batches that have together at most this many crowds are merged in any case.
 const SMALL: usize = 16;
+/// Most crowds of a batch that is made of earlier ones, unless there are as many new ones: a frame takes as long as
+/// creating and copying them does.
+const MERGED: usize = 32;
+/// Batches that wait for a frame without new crowds, at most. With more of them, a frame that has some merges them.
+const WAITING: usize = 3;
 
 /// Batches of a renderer. Two or more crowds of small models are merged; a single crowd, and crowds with
 /// layers, a pose cache or compute passes of the game, are drawn by themselves.
 ///
-/// A batch cannot grow. New crowds get a batch of their own, into which earlier batches are merged that are not much
-/// larger: one crowd beside two hundred does not stall a frame, and the number of batches grows with the logarithm of
-/// the number of crowds.
+/// A batch cannot grow. New crowds get a batch of their own, which takes in few others; those that it could be merged
+/// with wait for a frame without new crowds, because a frame with some loads their models. So one crowd beside two
+/// hundred does not stall a frame.
 #[derive(Debug)]
 pub(crate) struct Batching {
     batches: Vec<BatchedCrowds>,
@@ -40,6 +46,8 @@ pub(crate) struct Batching {
     views: usize,
     /// Crowds of which the batches were made.
     wanted: Vec<(Weak<CrowdCore>, Needs)>,
+    /// Whether small batches wait to be merged.
+    waits: bool,
 }
 
 #[derive(Debug)]
@@ -57,7 +65,7 @@ type Needs = (u32, f32);
 impl Batching {
     pub(super) fn new(device: &wgpu::Device) -> Self {
         let compiler = BatchCompiler::new(device);
-        Self { batches: Vec::new(), compiler, is_drawing: false, views: 0, wanted: Vec::new() }
+        Self { batches: Vec::new(), compiler, is_drawing: false, views: 0, wanted: Vec::new(), waits: false }
     }
 
     /// Forms batches of the crowds of a renderer, if anything has changed. Called before crowds upload. `pyramid`: bind
@@ -68,9 +76,10 @@ impl Batching {
     pub(super) fn update(
         &mut self,
         gpu: Gpu<'_>,
-        (layouts, pipelines): (&Layouts, &mut PipelineCache),
+        (layouts, pipelines): (&Arc<Layouts>, &mut PipelineCache),
         (views, pyramid): (Option<&Views>, Option<&wgpu::BindGroupLayout>),
         crowds: &[Arc<CrowdCore>],
+        uploads: &mut Uploads<'_>,
     ) -> Result<(), Error> {
         let limits = gpu.device.limits();
         let able = limits.max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS
@@ -89,68 +98,116 @@ impl Batching {
         }
         self.is_drawing |= !crowds.is_empty();
         let views_differ = views.is_some_and(|views| views.count != self.views);
-        let known = self.wanted.iter().map(|(crowd, needs)| (crowd.as_ptr(), *needs));
-        if !views_differ && known.eq(wanted.iter().map(|(crowd, needs)| (Arc::as_ptr(crowd), *needs))) {
+        let same = |known: &Weak<CrowdCore>, crowd: &Arc<CrowdCore>| core::ptr::eq(known.as_ptr(), Arc::as_ptr(crowd));
+        let pairs = self.wanted.iter().zip(&wanted);
+        let known = pairs.take_while(|(known, crowd)| same(&known.0, &crowd.0) && known.1 == crowd.1).count();
+        let stays = known == self.wanted.len() && !views_differ;
+        if stays && known == wanted.len() && !self.waits {
             return result;
         }
-        self.wanted = wanted.iter().map(|(crowd, needs)| (Arc::downgrade(crowd), *needs)).collect();
-        let alive = |batch: &BatchedCrowds| -> Vec<_> { batch.crowds.iter().map(upgrade).collect() };
-        let before: Vec<_> = self.batches.iter().flat_map(alive).collect();
-        if views_differ {
+        // Usually, crowds are added, and nothing else changes.
+        let before = if stays { Vec::new() } else { self.drop_changed(&wanted, views_differ) };
+        let new = wanted[known..].iter().map(|(crowd, needs)| (Arc::downgrade(crowd), *needs));
+        self.wanted.truncate(known);
+        self.wanted.extend(new);
+        if let Some(views) = views {
+            self.views = views.count;
+            let new = self.unbatched(&wanted, gpu.device, views);
+            self.form((gpu, uploads), layouts, views, &new);
+        } else {
+            self.waits = false;
+        }
+        if !before.is_empty() {
+            let numbers = self.numbers();
+            let left = before.iter().filter(|crowd| !numbers.contains_key(&Arc::as_ptr(crowd)));
+            left.for_each(|crowd| crowd.leave_batch());
+        }
+        result
+    }
+
+    /// Removes crowds that are not wanted as they are, and batches that have more gaps than crowds, or all of them.
+    /// Returns the crowds that were in a batch.
+    fn drop_changed(&mut self, wanted: &[(Arc<CrowdCore>, Needs)], all: bool) -> Vec<Arc<CrowdCore>> {
+        let before = self.batches.iter().flat_map(|batch| batch.crowds.iter().filter_map(upgrade)).collect();
+        if all {
             self.batches.clear();
         }
         let stays: HashMap<_, _> = wanted.iter().map(|(crowd, needs)| (Arc::as_ptr(crowd), *needs)).collect();
         self.batches.retain_mut(|batch| batch.keep(|crowd, needs| stays.get(&crowd) == Some(&needs)));
-        if let Some(views) = views {
-            self.views = views.count;
-            let new = self.unbatched(&wanted, gpu.device, views);
-            self.form(gpu, layouts, views, &new);
+        before
+    }
+
+    /// Number of the batch of each crowd that is in one.
+    fn numbers(&self) -> HashMap<*const CrowdCore, usize> {
+        let mut numbers = HashMap::with_capacity(self.wanted.len());
+        for (number, batch) in self.batches.iter().enumerate() {
+            numbers.extend(batch.held().map(|crowd| (crowd, number)));
         }
-        let held = self.held();
-        let left = before.iter().flatten().filter(|crowd| !held.contains(&Arc::as_ptr(crowd)));
-        left.for_each(|crowd| crowd.leave_batch());
-        result
+        numbers
     }
 
-    /// Crowds of all batches.
-    fn held(&self) -> HashSet<*const CrowdCore> {
-        self.batches.iter().flat_map(BatchedCrowds::held).collect()
-    }
-
-    /// Returns the crowds that are in no batch, in order. Removes the last batches if one batch can hold their crowds
-    /// as well.
+    /// Returns the crowds that are to form a batch, in order: those that are in none, and those of the last batches, which
+    /// are removed, as far as they are merged.
     fn unbatched(
         &mut self,
         wanted: &[(Arc<CrowdCore>, Needs)],
         device: &wgpu::Device,
         views: &Views,
     ) -> Vec<(Arc<CrowdCore>, Needs)> {
-        let mut held = self.held();
-        let without = |held: &HashSet<_>| -> Vec<_> {
-            wanted.iter().filter(|(crowd, _)| !held.contains(&Arc::as_ptr(crowd))).cloned().collect()
+        let (count, numbers) = (self.batches.len(), self.numbers());
+        let number = |(crowd, _): &(Arc<CrowdCore>, _)| numbers.get(&Arc::as_ptr(crowd)).copied().unwrap_or(count);
+        // New crowds follow those of the last batch.
+        let numbers: Vec<usize> = wanted.iter().map(number).collect();
+        let from = |first: usize| -> Vec<_> {
+            let crowds = wanted.iter().zip(&numbers).filter(|(_, number)| **number >= first);
+            crowds.map(|(crowd, _)| crowd.clone()).collect()
         };
-        let mut new = without(&held);
-        while let Some(last) = self.batches.last().filter(|_| !new.is_empty()) {
-            let len = held.len();
-            last.held().for_each(|crowd| _ = held.remove(&crowd));
-            let len = len - held.len();
-            let is_near = new.len() * GROWTH >= len || new.len() + len <= SMALL;
-            let together = without(&held);
-            if !is_near || batch::batched(device, sizes(&together), views) < together.len() {
+        let mut lens = vec![0; count + 1];
+        numbers.iter().for_each(|number| lens[*number] += 1);
+        let new = lens[count];
+        if new == 0 {
+            lens.pop();
+        }
+        let waits = core::mem::take(&mut self.waits);
+        let Some(start) = lens.len().checked_sub(1).filter(|_| new > 0 || waits) else { return Vec::new() };
+        let merges =
+            |len: usize, before: usize| len + before <= SMALL || len + before <= MERGED && len * GROWTH >= before;
+        let all =
+            lens[..start].iter().rev().scan(lens[start], |len, before| merges(*len, *before).then(|| *len += before));
+        let now = new == 0 || all.count() > WAITING;
+        let (mut first, mut len) = (start, lens[start]);
+        while let Some(last) = first.checked_sub(1) {
+            let together = len + lens[last];
+            let joins = together <= new * (1 + GROWTH) || now && merges(len, lens[last]);
+            if !joins || batch::batched(device, sizes(&from(last)), views) < together {
                 break;
             }
-            new = together;
-            self.batches.pop();
+            (first, len) = (last, together);
         }
-        new
+        self.waits = !now && first > 0 && merges(len, lens[first - 1]);
+        if new == 0 && first == start {
+            return Vec::new();
+        }
+        self.batches.truncate(first);
+        from(first)
     }
 
     /// Forms batches of crowds whose pipelines are compiled.
-    fn form(&mut self, gpu: Gpu<'_>, layouts: &Layouts, views: &Views, wanted: &[(Arc<CrowdCore>, Needs)]) {
+    fn form(
+        &mut self,
+        (gpu, uploads): (Gpu<'_>, &mut Uploads<'_>),
+        layouts: &Arc<Layouts>,
+        views: &Views,
+        wanted: &[(Arc<CrowdCore>, Needs)],
+    ) {
         if wanted.is_empty() {
             return;
         }
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        // Instances move to buffers that the queue writes to in this frame. Its writes come before copies that are
+        // submitted later, so these are submitted now.
+        let moves = wanted.iter().any(|(crowd, _)| crowd.has_buffers());
+        let mut own = moves.then(|| gpu.device.create_command_encoder(&Default::default()));
+        let encoder = own.as_mut().unwrap_or_else(|| uploads.encoder());
         let mut start = 0;
         while start < wanted.len() {
             let all = &wanted[start..];
@@ -167,16 +224,22 @@ impl Batching {
             });
             let members: Vec<_> = members.collect();
             let passes = self.compiler.passes();
-            let (batch, palettes) = Batch::new((gpu, &mut encoder), layouts, views, passes, &members);
+            let (batch, palettes) = Batch::new((gpu, &mut *encoder), layouts, views, passes, &members);
             for (i, ((crowd, (room, _)), palettes)) in all.iter().zip(palettes).enumerate() {
-                crowd.join_batch((&mut encoder, layouts), (&batch.instances, batch.first_instance(i)), *room, palettes);
+                crowd.join_batch(
+                    (&mut *encoder, layouts),
+                    (&batch.instances, batch.first_instance(i)),
+                    *room,
+                    palettes,
+                );
             }
             let crowds = all.iter().map(|(crowd, needs)| Some((Arc::downgrade(crowd), *needs))).collect();
             self.batches.push(BatchedCrowds { batch, crowds });
             start += count;
         }
-        // By itself: later writes of the queue come before later copies.
-        gpu.queue.submit([encoder.finish()]);
+        if let Some(encoder) = own {
+            gpu.queue.submit([encoder.finish()]);
+        }
     }
 
     /// Uploads the changes of all crowds. Called after each crowd's own upload.

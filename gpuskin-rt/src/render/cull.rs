@@ -448,11 +448,11 @@ impl CulledDraws {
 /// first-instance step per level.
 pub(crate) fn draw_arguments(lods: &[Vec<IndexRange>], step: u32, sets_and_kinds: usize) -> Vec<u32> {
     let parts = lods.first().map_or(0, Vec::len);
-    let of_part = |part: usize| {
-        let of_lod = move |(first, lod): (u32, &Vec<IndexRange>)| {
-            [lod[part].index_count, 0, lod[part].first_index, 0, first * step]
-        };
-        (0..).zip(lods).flat_map(of_lod)
-    };
-    (0..sets_and_kinds).flat_map(|_| (0..parts).flat_map(of_part)).collect()
+    let mut of_set = Vec::with_capacity(lods.len() * parts * (DRAW_BYTES / 4) as usize);
+    for part in 0..parts {
+        for (first, lod) in (0..).zip(lods) {
+            of_set.extend_from_slice(&[lod[part].index_count, 0, lod[part].first_index, 0, first * step]);
+        }
+    }
+    of_set.repeat(sets_and_kinds)
 }

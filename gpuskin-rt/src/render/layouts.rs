@@ -399,6 +399,12 @@ pub(crate) fn storage(read_only: bool, has_dynamic_offset: bool) -> wgpu::Bindin
     wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None }
 }
 
+/// Binds the elements of `instances` instances from `first` on, `bytes` bytes each.
+pub(crate) fn part(buffer: &wgpu::Buffer, bytes: u64, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
+    let size = wgpu::BufferSize::new(u64::from(instances) * bytes);
+    wgpu::BufferBinding { buffer, offset: u64::from(first) * bytes, size }
+}
+
 /// Creates a bind group with these resources, numbered from binding 0.
 pub(crate) fn bind_group(
     device: &wgpu::Device,

@@ -50,6 +50,7 @@ mod batch_draws;
 mod batch_materials;
 mod batch_members;
 mod batch_passes;
+mod batched_palette;
 mod batching;
 mod bulk_commands;
 mod cache;

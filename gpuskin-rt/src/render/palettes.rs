@@ -3,12 +3,13 @@
 use core::ops::Range;
 use std::sync::Arc;
 
+use super::batched_palette::BatchedPalette;
 use super::cache::PoseCache;
 use super::cull::{self, CulledDraws, Culling, RevealPipelines, Views};
 use super::draw_run::PaletteDraw;
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu::Gpu;
-use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES};
+use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES, part};
 use super::palette::{INSTANCE_ALIGNMENT, LayerBuffer, PoseBindings, PoseEvaluator, identity_list};
 use super::sharing::SharedPoses;
 use crate::cull::expand_bounds;
@@ -46,7 +47,7 @@ pub(crate) struct CrowdBuffers<'a> {
 
 #[derive(Clone, Debug)]
 struct PaletteChunk {
-    drawing: wgpu::BindGroup,
+    drawing: Drawing,
     /// Bind group for drawing cached vertices, if there are any.
     cached: Option<wgpu::BindGroup>,
     /// Lists and draws of the visible instances, if any are culled.
@@ -55,6 +56,13 @@ struct PaletteChunk {
     passes: Option<PalettePasses>,
     /// Greatest number of poses.
     slots: u32,
+}
+
+/// Bind group for drawing a palette.
+#[derive(Clone, Debug)]
+enum Drawing {
+    Own(wgpu::BindGroup),
+    Batched(Arc<BatchedPalette>),
 }
 
 #[derive(Clone, Debug)]
@@ -67,6 +75,13 @@ struct PalettePasses {
 }
 
 impl PaletteChunk {
+    fn drawing(&self) -> &wgpu::BindGroup {
+        match &self.drawing {
+            Drawing::Own(bind_group) => bind_group,
+            Drawing::Batched(palette) => palette.bind_group(),
+        }
+    }
+
     /// Whether there is a second pass.
     fn reveals(&self) -> bool {
         self.culled.as_ref().is_some_and(CulledDraws::reveals)
@@ -168,7 +183,7 @@ impl Palettes {
                 )
             });
             let compute = poses.bind_group(device, &parameters, seen, &palette, layers);
-            let drawing = drawing(&palette);
+            let drawing = Drawing::Own(drawing(&palette));
             let cached = cache.as_ref().map(|cache| cache.drawing.clone());
             let culled = culling.as_ref().map(|culling| culling.drawn.clone());
             let passes = Some(PalettePasses { parameters, palette, compute, culling, cache });
@@ -180,7 +195,8 @@ impl Palettes {
     }
 
     /// Palette of a crowd of a batch, which evaluates and culls.
-    pub(crate) fn in_batch(drawing: wgpu::BindGroup, culled: CulledDraws) -> Self {
+    pub(crate) fn in_batch(palette: BatchedPalette, culled: CulledDraws) -> Self {
+        let drawing = Drawing::Batched(Arc::new(palette));
         let chunk = PaletteChunk { drawing, cached: None, culled: Some(culled), passes: None, slots: 0 };
         Self { own: None, chunks: vec![chunk], instances_per_chunk: u32::MAX, views: None, layers: None }
     }
@@ -227,7 +243,7 @@ impl Palettes {
             lists.map(move |(kind, lods)| PaletteDraw {
                 instances: range.end - range.start,
                 first: range.start,
-                bind_group: &chunk.drawing,
+                bind_group: chunk.drawing(),
                 cached: chunk.cached.as_ref().filter(|_| kind > 0),
                 morphs_added: self
                     .own
@@ -294,10 +310,4 @@ impl Palettes {
             .zip(&self.chunks)
             .map(move |(first, chunk)| (first..first.saturating_add(self.instances_per_chunk).min(instances), chunk))
     }
-}
-
-/// Binds the elements of `instances` instances from `first` on, `bytes` bytes each.
-pub(crate) fn part(buffer: &wgpu::Buffer, bytes: u64, first: u32, instances: u32) -> wgpu::BufferBinding<'_> {
-    let size = wgpu::BufferSize::new(u64::from(instances) * bytes);
-    wgpu::BufferBinding { buffer, offset: u64::from(first) * bytes, size }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::batch_draws::COUNTED_DRAWS;
+use super::batch_passes::COUNTED_DRAWS;
 use super::batching::Batching;
 use super::compute::LazyPipelines;
 use super::crowd_core::{CrowdCore, Drawn};
@@ -299,9 +299,9 @@ impl CrowdRenderer {
         crowds.iter().for_each(|crowd| crowd.begin());
         let views = self.culled_views.as_ref().filter(|views| views.count <= MAX_VIEWS);
         let pyramid = self.occlusion.as_ref().map(Occlusion::layout);
-        let (gpu, pipelines) = (Gpu { device: &self.device, queue }, (&*self.layouts, &mut self.pipelines));
-        result = result.and(self.batching.update(gpu, pipelines, (views, pyramid), &crowds));
+        let (gpu, pipelines) = (Gpu { device: &self.device, queue }, (&self.layouts, &mut self.pipelines));
         let mut uploads = Uploads::new(&self.device);
+        result = result.and(self.batching.update(gpu, pipelines, (views, pyramid), &crowds, &mut uploads));
         for crowd in &crowds {
             let pipelines = (&self.scatter_pipeline, &self.motion_pipelines);
             result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, pipelines, self.culling()));

@@ -115,17 +115,27 @@ impl ScatterList {
         self.words.extend_from_slice(bytemuck::cast_slice(core::slice::from_ref(element)));
     }
 
-    /// Uploads the elements added since the last call.
+    /// Uploads the elements added since the last call, from instances that follow each other at once if they are few.
     pub(crate) fn flush(
         &mut self,
         to: (&mut Uploads<'_>, &wgpu::Queue),
         pipeline: &LazyPipelines<ScatterPipeline>,
         target: &wgpu::Buffer,
     ) {
-        if !self.indices.is_empty() {
+        let Some(indices) = self.indices.get(2..) else { return };
+        let runs = || indices.chunk_by(|before, index| before + 1 == *index);
+        if runs().nth(FEW).is_some() {
             self.scatter(to, pipeline.get(), (target, 0));
-            self.clear();
+        } else {
+            let (words, mut first) = (self.indices[1] as usize, 0);
+            for run in runs() {
+                let end = first + run.len() * words;
+                let at = u64::from(run[0]) * words as u64 * 4;
+                to.1.write_buffer(target, at, bytemuck::cast_slice(&self.words[first..end]));
+                first = end;
+            }
         }
+        self.clear();
     }
 
     fn scatter(

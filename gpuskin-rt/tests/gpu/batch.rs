@@ -202,7 +202,7 @@ pub fn batched_pictures_match_single_crowds() {
         assert!(counts[0] == counts[2] && counts[1] == counts[2], "{counts:?}");
         assert!(counts[2].iter().flatten().any(|counts| counts.total() > 0));
         scenes.iter_mut().for_each(|scene| scene.spawn(2, 200, 99));
-        assert_same(&mut scenes, 3, MODELS, "a crowd outgrew its room");
+        assert_same(&mut scenes, 3, MODELS - 1, "a crowd outgrew its room");
         for scene in &mut scenes {
             let ids: Vec<_> = scene.ids[1].drain(..9).collect();
             ids.iter().for_each(|id| scene.crowds[1].despawn(*id).unwrap());
@@ -225,7 +225,8 @@ pub fn batched_pictures_match_single_crowds() {
         scenes.iter_mut().for_each(|scene| drop(scene.crowds.remove(0)));
         assert_same(&mut scenes, 5, MODELS - 1, "a crowd was removed");
         scenes.iter_mut().for_each(|scene| scene.add(&models[0], 670, 50));
-        assert_same(&mut scenes, 6, MODELS, "a crowd was added");
+        assert_same(&mut scenes, 6, MODELS - 1, "a crowd was added");
+        assert_same(&mut scenes, 7, MODELS, "a crowd was merged");
     }
 }
 
@@ -306,24 +307,45 @@ pub fn crowds_that_come_and_go_match_single_crowds() {
         turn += 1;
         merged(scenes)
     };
-    let mut expected = vec![40; 40];
-    for (added, together) in [(1, 1), (2, 2), (9, 9), (10, 50)] {
-        let of = |scene: &Scene| scene.crowds.len() - MANY;
-        let more = added - of(&scenes[0]);
+    // Number of crowds added in all; numbers that the added ones are merged with in that frame, and in the next.
+    let added: [(usize, Vec<u32>, Vec<u32>); 7] = [
+        (1, vec![1], vec![1]),
+        (2, vec![2; 2], vec![2; 2]),
+        (9, vec![9; 9], vec![9; 9]),
+        (10, [vec![9; 9], vec![1]].concat(), vec![10; 10]),
+        (20, vec![20; 20], vec![20; 20]),
+        (21, [vec![20; 20], vec![1]].concat(), [vec![20; 20], vec![1]].concat()),
+        (25, [vec![20; 20], vec![5; 5]].concat(), vec![25; 25]),
+    ];
+    for (added, now, then) in added {
+        let more = added + MANY - scenes[0].crowds.len();
         scenes.iter_mut().for_each(|scene| (0..more).for_each(|i| scene.add(&models[i], 5, 60 + i as u32)));
-        expected = if together == 50 { vec![50; 50] } else { [vec![40; 40], vec![together; added]].concat() };
-        assert_eq!(drawn(&mut scenes, usize::from(added == 1), "crowds were added"), expected, "{added} added");
+        for (expected, when) in [(now, "at once"), (then, "in the next frame")] {
+            let lone = expected.iter().filter(|merged| **merged == 1).count();
+            let found = drawn(&mut scenes, lone, "crowds were added");
+            assert_eq!(found, [vec![40; 40], expected].concat(), "{added} added, {when}");
+        }
     }
     // A crowd that outgrows its room leaves a gap, and so does one that is removed.
     scenes.iter_mut().for_each(|scene| scene.spawn(2, 200, 99));
-    expected = [vec![49; 2], vec![1], vec![49; 47]].concat();
+    let expected = [vec![39; 2], vec![1], vec![39; 37], vec![25; 25]].concat();
     assert_eq!(drawn(&mut scenes, 1, "a crowd outgrew its room"), expected);
     scenes.iter_mut().for_each(|scene| scene.crowds.drain(3..27).for_each(drop));
     scenes.iter_mut().for_each(|scene| drop(scene.ids.drain(3..27)));
-    expected = [vec![25; 2], vec![1], vec![25; 23]].concat();
-    assert_eq!(drawn(&mut scenes, 1, "half of the crowds were removed"), expected);
+    assert_eq!(drawn(&mut scenes, 0, "most crowds of a batch were removed"), vec![41; 41]);
     scenes.iter_mut().for_each(|scene| drop((scene.crowds.pop(), scene.ids.pop())));
-    assert_eq!(drawn(&mut scenes, 0, "most crowds were removed"), vec![25; 25]);
+    assert_eq!(drawn(&mut scenes, 0, "a crowd was removed"), vec![40; 40]);
+    // One crowd in every frame: few batches wait.
+    for added in 1..=21 {
+        scenes.iter_mut().for_each(|scene| scene.add(&models[added], 5, 90 + added as u32));
+        scenes.iter_mut().for_each(|scene| drop(scene.draw(20, false)));
+        let batches: f32 = merged(&scenes).iter().map(|merged| 1.0 / *merged as f32).sum();
+        assert!(batches.round() <= 5.0, "{batches} batches with {added} more crowds");
+    }
+    assert_eq!(
+        drawn(&mut scenes, 0, "a crowd was added in every frame"),
+        [vec![40; 40], vec![17; 17], vec![4; 4]].concat()
+    );
 }
 
 /// Pipelines of batches compile while frames are drawn: crowds are drawn by themselves until they are there.

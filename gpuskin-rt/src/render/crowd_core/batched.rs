@@ -63,6 +63,11 @@ impl CrowdCore {
         state.batched = Some(room);
     }
 
+    /// Whether the crowd has instances on the device.
+    pub(crate) fn has_buffers(&self) -> bool {
+        self.state().buffers.is_some()
+    }
+
     /// Takes the crowd out of its batch, if it is in one.
     pub(crate) fn leave_batch(&self) {
         let mut state = self.state_mut();
