@@ -10,6 +10,7 @@ mod cluster;
 mod collapse;
 mod error;
 mod influences;
+mod islands;
 mod layers;
 mod normals;
 mod poses;
@@ -30,6 +31,7 @@ use cluster::Clusters;
 use collapse::{Collapsed, HalfEdgeCollapse, SeamRule};
 use error::LodErrorMeter;
 use influences::InfluenceReduction;
+use islands::IslandFit;
 use normals::NormalFit;
 use positions::PositionFit;
 use simplify::{CollapsibleSurface, Seams};
@@ -101,13 +103,14 @@ impl LodSet {
         made
     }
 
-    /// Gives LODs vertices of their own: with normals that differ from those of the finest LOD, and in small LODs at other positions
-    /// and with fewer influences. `measure` has the poses of the bones.
+    /// Gives LODs vertices of their own: with normals that differ from those of the finest LOD, with texture coordinates where
+    /// triangles crossed seams, and in small LODs at other positions and with fewer influences. `measure` has the poses of the bones.
     fn add_vertices(&mut self, model: &Model, geometry: &Geometry, bones: &BonePoses, measure: &LodErrorMeter<'_>) {
         let axes = bones.rest_axes(geometry);
         let normals = NormalFit::new(geometry, &measure.poses[0], &axes);
         let influences = InfluenceReduction::new(model);
         let positions = PositionFit::new(geometry, bones, measure);
+        let islands = IslandFit::new(model, geometry, bones, &measure.poses[0]);
         let before = geometry.vertices.len();
         let mut finer = 0.0;
         for level in &mut self.levels {
@@ -117,11 +120,15 @@ impl LodSet {
                 let used: BTreeSet<u32> = level.parts.iter().flatten().copied().collect();
                 normals.fit(&mut level.parts, room.min(used.len() / VERTICES_PER_OWN), &mut copies);
             }
-            if count(&level.parts) <= MAX_SMALL {
+            let (moves, crossed) = (count(&level.parts) <= MAX_SMALL, islands.are_crossed(&level.parts, &copies));
+            if moves || crossed {
                 let mut own = LevelVertices::new(geometry, &level.parts, &copies);
                 if own.vertices.len() <= room {
-                    influences.iter().for_each(|influences| influences.apply(&mut own, level.error));
-                    level.error = positions.apply(&mut own, level.error);
+                    if moves {
+                        influences.iter().for_each(|influences| influences.apply(&mut own, level.error));
+                        level.error = positions.apply(&mut own, level.error);
+                    }
+                    islands.apply(&mut own, room);
                     (level.parts, copies) = own.into_copies();
                 }
             }

@@ -76,15 +76,24 @@ pub struct Material {
 }
 
 impl Material {
+    /// Returns whether there is a texture.
+    pub(crate) fn is_textured(&self) -> bool {
+        self.base_color_texture.is_some() || self.further_textures().next().is_some()
+    }
+
     /// Returns whether a texture has the second texture coordinates.
     pub(crate) fn has_second_uv(&self) -> bool {
+        self.further_textures().any(|texture| texture.second_uv)
+    }
+
+    /// Returns all textures but that of the base colour.
+    fn further_textures(&self) -> impl Iterator<Item = Texture> {
         let base =
             [self.metallic_roughness_texture, self.occlusion_texture, self.normal_texture, self.emissive_texture];
         let coat = [self.clearcoat_texture, self.clearcoat_roughness_texture, self.clearcoat_normal_texture];
         let specular = [self.specular_texture, self.specular_color_texture];
         let sheen = [self.sheen_color_texture, self.sheen_roughness_texture];
-        let mut all = base.into_iter().chain(coat).chain(specular).chain(sheen).flatten();
-        all.any(|texture| texture.second_uv)
+        base.into_iter().chain(coat).chain(specular).chain(sheen).flatten()
     }
 
     /// Returns whether the normal map, else that of the clear coat, has the second texture coordinates.

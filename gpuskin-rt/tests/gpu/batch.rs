@@ -336,8 +336,8 @@ pub fn crowds_that_come_and_go_match_single_crowds() {
     scenes.iter_mut().for_each(|scene| drop((scene.crowds.pop(), scene.ids.pop())));
     assert_eq!(drawn(&mut scenes, 0, "a crowd was removed"), vec![40; 40]);
     // One crowd in every frame: few batches wait.
-    for added in 1..=21 {
-        scenes.iter_mut().for_each(|scene| scene.add(&models[added], 5, 90 + added as u32));
+    for (added, model) in (1..=21).zip(&models) {
+        scenes.iter_mut().for_each(|scene| scene.add(model, 5, 90 + added));
         scenes.iter_mut().for_each(|scene| drop(scene.draw(20, false)));
         let batches: f32 = merged(&scenes).iter().map(|merged| 1.0 / *merged as f32).sum();
         assert!(batches.round() <= 5.0, "{batches} batches with {added} more crowds");

@@ -561,3 +561,47 @@ fn vertices_of_small_levels_belong_to_one_level() {
     assert_eq!(without.levels, super::levels(&geometry, &bones.positions(&geometry), 7, MIN_TRIANGLES));
     assert!(without.copies.is_empty());
 }
+
+/// A tube whose texture has an island per four rings and eighth of the circumference.
+#[test]
+fn triangles_of_textured_levels_are_on_one_island() {
+    let whole = tube(33, 48, None, 0, DVec3::ZERO);
+    let mut split = Primitive { normals: Some(Vec::new()), ..Primitive::default() };
+    for corners in whole.triangles.as_chunks::<2>().0.iter().flatten() {
+        // Around the tube and along it, in islands.
+        let at = |p: DVec3| DVec2::new(p.y.atan2(p.x) / std::f64::consts::TAU * 8.0 + 4.0, p.z * 8.0);
+        let middle = corners.iter().map(|corner| whole.positions[*corner as usize]).sum::<DVec3>() / 3.0;
+        let island = at(middle).floor();
+        let first = split.positions.len() as u32;
+        for corner in corners.map(|corner| corner as usize) {
+            let position = whole.positions[corner];
+            split.positions.push(position);
+            // Islands of 0.1 with gaps of 0.025 between them.
+            let on_island = (at(position) - island).clamp(DVec2::ZERO, DVec2::ONE);
+            split.uvs.push(island * 0.125 + on_island * 0.1);
+            split.normals.iter_mut().for_each(|normals| normals.push(position.with_z(0.0).normalize()));
+            let bent = (position.z * 4.0 - 1.5).clamp(0.0, 1.0);
+            split.influences.push([(0, 1.0 - bent), (1, bent)]);
+        }
+        split.triangles.push([first, first + 1, first + 2]);
+    }
+    let mut model = crate::model::fixtures::model(split);
+    let wrap = [gpuskin_rt::internals::Wrap::Repeat; 2];
+    let texture = crate::model::Texture { image: 0, wrap, nearest: false, second_uv: false };
+    let geometry = Geometry::with_at_most(&model, 4);
+    let bones = BonePoses::new(&model, geometry.vertices.len());
+    let crossed = |model: &Model| -> Vec<usize> {
+        let LodSet { levels, copies } = LodSet::new(model, &geometry, &bones, (7, MIN_TRIANGLES), true);
+        let vertex = |index: u32| geometry.vertices.get(index as usize).copied();
+        let uv =
+            |index: u32| vertex(index).unwrap_or_else(|| copies[index as usize - geometry.vertices.len()].vertex).uv;
+        let island = |index: u32| (uv(index) * 8.0 + 0.1).floor();
+        let is_crossed = |triangle: &&[u32; 3]| triangle.iter().any(|corner| island(*corner) != island(triangle[0]));
+        let of = |level: &LodMesh| level.parts[0].as_chunks::<3>().0.iter().filter(is_crossed).count();
+        levels.iter().map(of).collect()
+    };
+    let untextured = crossed(&model);
+    assert!(untextured.iter().sum::<usize>() > 50, "{untextured:?}");
+    model.materials[0].base_color_texture = Some(texture);
+    assert_eq!(crossed(&model), vec![0; untextured.len()]);
+}

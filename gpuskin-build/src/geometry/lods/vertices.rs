@@ -9,7 +9,7 @@ use crate::geometry::Geometry;
 /// Number of vertices up to which indices have 16 bits.
 const NARROW: usize = 1 << 16;
 
-/// A vertex with another normal and tangent, fewer influences, or another position.
+/// A vertex with another normal and tangent, other texture coordinates, fewer influences, or another position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct VertexCopy {
     /// Index of the vertex that was copied.
@@ -24,7 +24,7 @@ pub(super) struct LevelVertices<'a> {
     pub(super) parts: Vec<Vec<u32>>,
     /// Vertices, each with the index of the one of the mesh from which it comes.
     pub(super) vertices: Vec<VertexCopy>,
-    /// Index of each vertex before.
+    /// Index of each vertex before; `u32::MAX` if it is new.
     before: Vec<u32>,
 }
 
@@ -44,6 +44,13 @@ impl<'a> LevelVertices<'a> {
         };
         own.parts = parts.iter().map(|part| part.iter().map(&mut local).collect()).collect();
         own
+    }
+
+    /// Adds a vertex that only this LOD has, and returns its index.
+    pub(super) fn add(&mut self, vertex: VertexCopy) -> u32 {
+        self.vertices.push(vertex);
+        self.before.push(u32::MAX);
+        self.before.len() as u32 - 1
     }
 
     /// Whether a vertex must stay as it is: morph targets move vertices by their index.
