@@ -81,18 +81,15 @@ impl<'a> IslandFit<'a> {
                 let triangle: [u32; 3] = std::array::from_fn(|corner| level.parts[part][at + corner]);
                 let stays = triangle.iter().any(|vertex| level.is_fixed(*vertex as usize));
                 let islands = triangle.map(|vertex| self.islands[level.vertices[vertex as usize].of as usize]);
-                if stays || islands == [islands[0]; 3] {
+                // All corners, or none.
+                if stays || islands == [islands[0]; 3] || level.vertices.len() + 3 > most {
                     continue;
                 }
                 let corners = triangle.map(|vertex| self.at_rest(level, vertex));
                 let pieces = triangle.map(|vertex| self.pieces[level.vertices[vertex as usize].of as usize]);
                 let Some(island) = self.island(part, corners, pieces) else { continue };
-                for (corner, vertex) in triangle.into_iter().enumerate() {
-                    if self.islands[level.vertices[vertex as usize].of as usize] == island
-                        || level.vertices.len() >= most
-                    {
-                        continue;
-                    }
+                let beyond = triangle.into_iter().zip(islands).enumerate().filter(|(_, (_, own))| *own != island);
+                for (corner, (vertex, _)) in beyond {
                     let on_island = *made.entry((vertex, island)).or_insert_with(|| {
                         let own = level.vertices[vertex as usize];
                         let p = self.at_rest(level, vertex);
@@ -323,9 +320,9 @@ mod tests {
         // A second triangle on the same island shares the copies.
         let twice = [CROSSED[0], CROSSED[0], CROSSED[1]];
         assert_eq!(fitted(&seam(), |_| (), &twice, (0.0, 100)).1, 6);
-        // No room for more vertices.
+        // No room for a whole triangle.
         let before = [[0.0, 0.0], [0.9, 0.8], [0.9, 0.9], [0.0, 0.0], [0.9, 0.9], [0.0, 0.1]];
-        let (uvs, vertices) = fitted(&seam(), |_| (), &CROSSED, (0.0, 4));
+        let (uvs, vertices) = fitted(&seam(), |_| (), &CROSSED, (0.0, 6));
         assert_near(&uvs, &before);
         assert_eq!(vertices, 4);
     }
