@@ -3,7 +3,7 @@
 //! | function or module | input | output |
 //! |---|---|---|
 //! | [`plan`] | materials of the source | materials for the runtime, and the textures that they use |
-//! | `enlarge` | the smaller of two images that share a texture | its texels in the size of the other one |
+//! | `enlarge` | the smaller of two images that share a texture, or one that has no whole blocks | its texels in a larger size |
 //! | `mips` | an image | its mip levels |
 //! | `coverage` | mip levels of an alpha mask | levels that show the same share of their texels |
 //! | `blocks` | mip levels | distinct blocks of 4 x 4 texels |
@@ -36,6 +36,7 @@ use crate::container::{UniversalTexture, write_universal};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::manifest::Textures;
 use crate::model::Model;
+use enlarge::{Sampling, enlarged};
 pub(crate) use mips::to_linear;
 use mips::{MipFilter, smaller_mips};
 pub use plan::{PlannedTexture, plan};
@@ -86,9 +87,16 @@ fn texture(
     textures: &Textures,
     cache: Option<&Cache>,
 ) -> Result<(BakedTexture, Option<Diagnostic>), Diagnostic> {
-    let size = planned.size(model);
+    let source_size = planned.size(model);
+    let [width, height] = source_size;
+    // wgpu and WebGPU only support block-compressed textures of whole blocks.
+    let fits = |format: &ColorFormat| source_size.iter().all(|side| side.is_multiple_of(format.block_side()));
+    let is_uneven = !textures.formats.iter().all(fits);
+    let enlarged = planned.whole_blocks(model).filter(|_| is_uneven);
+    let size = enlarged.map_or(source_size, |(size, _)| size);
     let layers = planned.layers();
-    let images: Vec<ImageLevels<'_>> = (0..layers).map(|layer| ImageLevels::new(model, planned, layer)).collect();
+    let images: Vec<ImageLevels<'_>> =
+        (0..layers).map(|layer| ImageLevels::new(model, planned, layer, enlarged)).collect();
     let alpha = images.iter().any(|image| image.first.as_chunks::<4>().0.iter().any(|texel| texel[3] != 255));
     let levels = images.first().map_or(0, |image| 1 + image.smaller.len());
     let mut info = ColorTexture {
@@ -99,21 +107,20 @@ fn texture(
         srgb: planned.kind == MipFilter::Light,
         formats: textures.formats.clone().into(),
     };
-    // wgpu and WebGPU only support block-compressed textures of whole blocks.
-    let fits = |format: &ColorFormat| size.iter().all(|side| side.is_multiple_of(format.block_side()));
     let mut wanted = Textures { formats: textures.formats.clone(), universal: textures.universal };
-    let mut warning = None;
-    if !wanted.formats.iter().all(fits) {
-        let [width, height] = size;
-        let message =
-            format!("{width} x {height} texels do not divide into blocks of 4 x 4: the texture is baked as rgba8 only");
-        warning = Some(
-            Diagnostic::warning(DiagnosticCode::ImageBlocks, message)
-                .help("scale the image to multiples of 4, or use `textures = [\"rgba8\"]`"),
-        );
+    if is_uneven && enlarged.is_none() {
         info.formats = vec![ColorFormat::Rgba8].into();
         wanted.formats = info.formats.to_vec();
     }
+    let warning = is_uneven.then(|| {
+        let instead = match enlarged {
+            Some(([width, height], _)) => format!("enlarged to {width} x {height}"),
+            None => "baked as rgba8 only".to_owned(),
+        };
+        let message = format!("{width} x {height} texels do not divide into blocks of 4 x 4: the texture is {instead}");
+        Diagnostic::warning(DiagnosticCode::ImageBlocks, message)
+            .help("scale the image to multiples of 4, or use `textures = [\"rgba8\"]`")
+    });
     let plain: Vec<PlainLevel<'_>> =
         (0..levels).map(|level| PlainLevel(images.iter().map(|image| image.level(level)).collect())).collect();
     let sized = plain.iter().enumerate().flat_map(|(level, layers)| {
@@ -137,9 +144,14 @@ struct ImageLevels<'m> {
 }
 
 impl<'m> ImageLevels<'m> {
-    fn new(model: &'m Model, planned: &PlannedTexture, layer: usize) -> Self {
-        let first = planned.texels(model, layer);
-        let mut smaller = smaller_mips(planned.kind, planned.size(model), &first);
+    /// `larger`: size to which the layer is enlarged.
+    fn new(model: &'m Model, planned: &PlannedTexture, layer: usize, larger: Option<([u32; 2], Sampling)>) -> Self {
+        let (mut first, mut size) = (planned.texels(model, layer), planned.size(model));
+        if let Some((larger, sampling)) = larger {
+            first = enlarged(planned.kind, (&first, size), larger, sampling).into();
+            size = larger;
+        }
+        let mut smaller = smaller_mips(planned.kind, size, &first);
         if let Some(least) = planned.least_alpha {
             coverage::keep_coverage(&first, &mut smaller, least);
         }

@@ -1,9 +1,8 @@
-//! Images in the size of a larger image, with which they share a texture.
+//! Images in a larger size: that of an image with which they share a texture, or whole blocks.
 
 use gpuskin_rt::internals::Wrap;
 
 use super::mips::{MipFilter, Tables};
-use crate::model::Image;
 
 /// Sampler of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +14,21 @@ pub(super) struct Sampling {
 }
 
 /// Returns the RGBA8 texels of an image in a size that is not smaller: what the sampler returns between its texels. Colours
-/// are interpolated as linear light, also across the border of an image that repeats.
-pub(super) fn enlarged(kind: MipFilter, image: &Image, [width, height]: [u32; 2], sampling: Sampling) -> Vec<u8> {
+/// are interpolated as linear light, also across the border of an image that repeats. `rgba`: texels and size of the image.
+pub(super) fn enlarged(
+    kind: MipFilter,
+    (rgba, [own_width, own_height]): (&[u8], [u32; 2]),
+    [width, height]: [u32; 2],
+    sampling: Sampling,
+) -> Vec<u8> {
     let tables = Tables::new();
-    let [columns, rows] = [(width, image.width, sampling.wrap[0]), (height, image.height, sampling.wrap[1])].map(
+    let [columns, rows] = [(width, own_width, sampling.wrap[0]), (height, own_height, sampling.wrap[1])].map(
         |(side, source, wrap)| -> Vec<_> {
             (0..side).map(|at| between(at, side, source, wrap, sampling.nearest)).collect()
         },
     );
     let texels = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
-    texels.flat_map(|(row, column)| tables.average(kind, &image.rgba, image.width, column, row)).collect()
+    texels.flat_map(|(row, column)| tables.average(kind, rgba, own_width, column, row)).collect()
 }
 
 /// Returns the texels along one axis that a texel of a larger image is between, with their weights.

@@ -9,6 +9,9 @@ use super::enlarge::{Sampling, enlarged};
 use super::mips::MipFilter;
 use crate::model::{Model, Texture};
 
+/// Sides of an image, in texels, from which it may be enlarged to whole blocks.
+const LEAST_ENLARGED: u32 = 128;
+
 /// A texture to bake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedTexture {
@@ -19,11 +22,13 @@ pub struct PlannedTexture {
     pub(super) least_alpha: Option<u8>,
     /// How smaller images are enlarged; `None` if all have one size.
     enlarging: Option<Sampling>,
+    /// Samplers of the materials: wrap modes of the first, and whether magnification in any uses the nearest texel.
+    sampling: Option<Sampling>,
 }
 
 impl PlannedTexture {
     fn new(source: TexelSource, kind: MipFilter) -> Self {
-        Self { source, kind, least_alpha: None, enlarging: None }
+        Self { source, kind, least_alpha: None, enlarging: None, sampling: None }
     }
 
     /// Plans a texture whose channels are those of two images. `sampled`: the one whose sampler the texture has.
@@ -141,6 +146,10 @@ pub fn plan(model: &Model) -> (Vec<Material>, Vec<PlannedTexture>) {
     }
     let least = coverage::least_alphas(&materials, planned.len());
     planned.iter_mut().zip(least).for_each(|(texture, least)| texture.least_alpha = least);
+    for used in materials.iter().flat_map(Material::textures) {
+        let known = &mut planned[used.texture as usize].sampling;
+        known.get_or_insert(Sampling { wrap: used.wrap, nearest: false }).nearest |= used.nearest;
+    }
     (materials, planned)
 }
 
@@ -178,6 +187,14 @@ impl PlannedTexture {
             .flatten()
             .map(size)
             .fold([1; 2], |[w, h], [width, height]| [w.max(width), h.max(height)])
+    }
+
+    /// Returns the size in whole blocks of 4 x 4 texels that the texture may have instead, and how it is enlarged. `None` if
+    /// single texels are to be seen, or the image is so small that it would look blurred.
+    pub(super) fn whole_blocks(&self, model: &Model) -> Option<([u32; 2], Sampling)> {
+        let size = self.size(model);
+        let sampling = self.sampling.filter(|sampling| !sampling.nearest)?;
+        size.iter().all(|side| *side >= LEAST_ENLARGED).then(|| (size.map(|side| side.next_multiple_of(4)), sampling))
     }
 
     /// Number of array layers.
@@ -220,9 +237,10 @@ impl PlannedTexture {
         let mut copy = |image: Option<usize>, channels: std::ops::Range<usize>| {
             let Some(image) = image else { return };
             let image = &model.images[image];
+            let own = (&image.rgba[..], [image.width, image.height]);
             let from: Cow<'_, [u8]> = match self.enlarging {
-                Some(sampling) => enlarged(self.kind, image, [width, height], sampling).into(),
-                None => (&image.rgba[..]).into(),
+                Some(sampling) => enlarged(self.kind, own, [width, height], sampling).into(),
+                None => own.0.into(),
             };
             for (to, from) in texels.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
                 to[channels.clone()].copy_from_slice(&from[channels.clone()]);

@@ -344,6 +344,43 @@ fn textures_with_partial_blocks_stay_uncompressed() {
     assert!(!diagnostics.has_errors() && text.contains("30 x 12") && text.contains("image 30 x 12"), "{text}");
 }
 
+/// Images that are not whole blocks are enlarged, unless their texels are to be seen, or they need no blocks.
+#[cfg(feature = "textures")]
+#[test]
+fn large_textures_with_partial_blocks_are_enlarged() {
+    let [size, larger] = [[131, 130], [132, 132]];
+    let bake = |nearest: bool, formats: &[ColorFormat], images: Vec<Image>, variants: Vec<usize>| {
+        let texture = of(0).map(|texture| Texture { nearest, ..texture });
+        let material = Material { base_color_texture: texture, variant_images: variants, ..Default::default() };
+        let model = model(images, vec![material]);
+        let (_, planned) = plan(&model);
+        let mut diagnostics = Diagnostics::default();
+        let mut all = bake(&model, &planned, &wanted(formats), None, &mut diagnostics);
+        (all.remove(0), diagnostics.to_string())
+    };
+    let (texture, text) = bake(false, &[ColorFormat::Bc7, ColorFormat::Rgba8], vec![picture(size, true)], Vec::new());
+    assert!(text.contains("131 x 130") && text.contains("enlarged to 132 x 132"), "{text}");
+    assert_eq!([texture.info.width, texture.info.height], larger);
+    assert_eq!(*texture.info.formats, [ColorFormat::Bc7, ColorFormat::Rgba8]);
+    let plain = levels(&texture, 1)[0].to_vec();
+    // What a sampler shows of the picture, whose waves are slow and whose edges are hard.
+    assert!(psnr(&plain, &picture(larger, true).rgba) > 25.0);
+    assert!(psnr(&decode(ColorFormat::Bc7, larger, levels(&texture, 0)[0]), &plain) > 40.0);
+    // Every layer.
+    let two = vec![picture(size, false), picture(size, true)];
+    let (layered, _) = bake(false, &[ColorFormat::Bc7], two, vec![0, 1]);
+    assert_eq!(
+        (layered.info.layers, levels(&layered, 0)[0].len() as u64),
+        (2, 2 * ColorFormat::Bc7.image_bytes(larger))
+    );
+    let (nearest, text) = bake(true, &[ColorFormat::Bc7], vec![picture(size, true)], Vec::new());
+    assert!(text.contains("rgba8 only"), "{text}");
+    assert_eq!(levels(&nearest, 0)[0], picture(size, true).rgba);
+    let (uncompressed, text) = bake(false, &[ColorFormat::Rgba8], vec![picture(size, true)], Vec::new());
+    assert!(text.is_empty(), "{text}");
+    assert_eq!(levels(&uncompressed, 0)[0], picture(size, true).rgba);
+}
+
 /// Channels of images of different sizes: the smaller one is interpolated, as its sampler does at the border.
 #[test]
 fn merged_images_may_have_different_sizes() {

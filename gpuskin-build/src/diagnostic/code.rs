@@ -98,7 +98,7 @@ codes! {
     VariantDifference, "material::variant_difference", "A variant of the file changes more of a material than its base colour.", "give the models whose surfaces differ entries of their own in the manifest, or leave the variants out: `file_variants = false`";
     MaterialTintMask, "material::tint_mask", "A tint mask does not fit its material: the material is not opaque, has no base colour texture, or one of another size.", "give the mask the size of the material's base colour texture";
     ImageInvalid, "image::invalid", "An image cannot be decoded, or has an unsupported format.", "convert the image to PNG, JPEG, WebP or KTX2 (Basis Universal)";
-    ImageBlocks, "image::uneven_size", "An image does not divide into blocks of 4 x 4 texels, and is baked uncompressed.", "scale the image to multiples of 4, or use `textures = [\"rgba8\"]`";
+    ImageBlocks, "image::uneven_size", "An image does not divide into blocks of 4 x 4 texels: it is enlarged, or baked uncompressed if it is small or its texels are to be seen.", "scale the image to multiples of 4, or use `textures = [\"rgba8\"]`";
     ImageEncoder, "image::encoder", "A texture could not be compressed.", "use `textures = [\"rgba8\"]`, which needs no compression";
     EnvironmentShape, "environment::shape", "A panorama is not twice as wide as high.", "render or export the panorama in the equirectangular projection";
     EnvironmentTexels, "environment::texels", "A panorama has texels that are negative, infinite or NaN.", "clamp the panorama in the tool that made it, and export it again";
