@@ -363,7 +363,7 @@ fn large_textures_with_partial_blocks_are_enlarged() {
     assert_eq!([texture.info.width, texture.info.height], larger);
     assert_eq!(*texture.info.formats, [ColorFormat::Bc7, ColorFormat::Rgba8]);
     let plain = levels(&texture, 1)[0].to_vec();
-    // What a sampler shows of the picture, whose waves are slow and whose edges are hard.
+    // The picture has slow waves, and hard edges.
     assert!(psnr(&plain, &picture(larger, true).rgba) > 25.0);
     assert!(psnr(&decode(ColorFormat::Bc7, larger, levels(&texture, 0)[0]), &plain) > 40.0);
     // Every layer.

@@ -10,6 +10,7 @@ use gpuskin_rt::internals::vertex::Vertex;
 
 use super::layers::{face, faces_same_way};
 use super::poses::BonePoses;
+use super::sets::DisjointSets;
 use super::surface::{BoxTree, FittedTree, NodeBoxes, barycentric};
 use super::vertices::{LevelVertices, VertexCopy};
 use crate::geometry::Geometry;
@@ -200,30 +201,17 @@ fn islands(geometry: &Geometry) -> Vec<u32> {
 
 /// Returns the lowest vertex to which each vertex is connected: by triangles, and by having the same key as another one.
 fn connected<const N: usize>(geometry: &Geometry, key: impl Fn(&Vertex) -> [f32; N]) -> Vec<u32> {
-    let mut parents: Vec<u32> = (0..geometry.vertices.len() as u32).collect();
+    let mut sets = DisjointSets::new(geometry.vertices.len());
     for &[a, b, c] in geometry.indices.as_chunks::<3>().0 {
-        join(&mut parents, a, b);
-        join(&mut parents, b, c);
+        sets.join(a, b);
+        sets.join(b, c);
     }
     let mut known: BTreeMap<[u32; N], u32> = BTreeMap::new();
     for (i, vertex) in (0..).zip(&geometry.vertices) {
         let same = *known.entry(key(vertex).map(|c| (c + 0.0).to_bits())).or_insert(i);
-        join(&mut parents, same, i);
+        sets.join(same, i);
     }
-    (0..parents.len() as u32).map(|vertex| root(&mut parents, vertex)).collect()
-}
-
-fn join(parents: &mut [u32], a: u32, b: u32) {
-    let (a, b) = (root(parents, a), root(parents, b));
-    parents[a.max(b) as usize] = a.min(b);
-}
-
-fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
-    while parents[vertex as usize] != vertex {
-        parents[vertex as usize] = parents[parents[vertex as usize] as usize];
-        vertex = parents[vertex as usize];
-    }
-    vertex
+    (0..geometry.vertices.len() as u32).map(|vertex| sets.least(vertex)).collect()
 }
 
 #[cfg(test)]

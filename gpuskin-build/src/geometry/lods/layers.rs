@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::Vec3;
 
+use super::sets::DisjointSets;
 use super::surface::BoxTree;
 use crate::vector_math::{dot, sub};
 
@@ -45,37 +46,20 @@ pub(super) fn faces_same_way(face: Vec3, normal: Vec3) -> bool {
 fn pieces(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<u32> {
     let bits = |v: u32| positions[v as usize].to_array().map(|c| (c + 0.0).to_bits());
     let mut place_at: BTreeMap<[u32; 3], u32> = BTreeMap::new();
-    // Places whose parents are themselves stand for a piece.
-    let mut parents: Vec<u32> = Vec::new();
+    let mut sets = DisjointSets::default();
     let mut places = Vec::with_capacity(triangles.len());
     for triangle in triangles {
-        let of = triangle.map(|v| {
-            *place_at.entry(bits(v)).or_insert_with(|| {
-                parents.push(parents.len() as u32);
-                parents.len() as u32 - 1
-            })
-        });
-        let [a, b, c] = of.map(|place| root(&mut parents, place));
-        parents[b as usize] = a;
-        let c = root(&mut parents, c);
-        parents[c as usize] = a;
-        places.push(of[0]);
+        let [a, b, c] = triangle.map(|v| *place_at.entry(bits(v)).or_insert_with(|| sets.add()));
+        sets.join(a, b);
+        sets.join(b, c);
+        places.push(a);
     }
     let mut number_of: BTreeMap<u32, u32> = BTreeMap::new();
     let mut number = |place: u32| {
         let next = number_of.len() as u32;
-        *number_of.entry(root(&mut parents, place)).or_insert(next)
+        *number_of.entry(sets.least(place)).or_insert(next)
     };
     places.into_iter().map(&mut number).collect()
-}
-
-/// Returns the place that stands for the piece of a place, and shortens the way to it.
-fn root(parents: &mut [u32], mut place: u32) -> u32 {
-    while parents[place as usize] != place {
-        parents[place as usize] = parents[parents[place as usize] as usize];
-        place = parents[place as usize];
-    }
-    place
 }
 
 #[cfg(test)]
