@@ -155,15 +155,18 @@ impl Batching {
         views: &Views,
     ) -> Vec<(Arc<CrowdCore>, Needs)> {
         let (count, numbers) = (self.batches.len(), self.numbers());
-        let number = |(crowd, _): &(Arc<CrowdCore>, _)| numbers.get(&Arc::as_ptr(crowd)).copied().unwrap_or(count);
-        // New crowds follow those of the last batch.
-        let numbers: Vec<usize> = wanted.iter().map(number).collect();
+        // New crowds follow those of the last batch. One that no batch has room for is drawn by itself.
+        let number = |crowd: &(Arc<CrowdCore>, Needs)| {
+            let fits = || batch::batched(device, sizes(core::slice::from_ref(crowd)), views) == 1;
+            numbers.get(&Arc::as_ptr(&crowd.0)).copied().or_else(|| fits().then_some(count))
+        };
+        let numbers: Vec<Option<usize>> = wanted.iter().map(number).collect();
         let from = |first: usize| -> Vec<_> {
-            let crowds = wanted.iter().zip(&numbers).filter(|(_, number)| **number >= first);
+            let crowds = wanted.iter().zip(&numbers).filter(|(_, number)| number.is_some_and(|number| number >= first));
             crowds.map(|(crowd, _)| crowd.clone()).collect()
         };
         let mut lens = vec![0; count + 1];
-        numbers.iter().for_each(|number| lens[*number] += 1);
+        numbers.iter().flatten().for_each(|number| lens[*number] += 1);
         let new = lens[count];
         if new == 0 {
             lens.pop();
@@ -211,12 +214,8 @@ impl Batching {
         let mut start = 0;
         while start < wanted.len() {
             let all = &wanted[start..];
-            let count = batch::batched(gpu.device, sizes(all), views);
-            if count == 0 {
-                // A crowd that no batch has room for is drawn by itself.
-                start += 1;
-                continue;
-            }
+            // Each has room by itself.
+            let count = batch::batched(gpu.device, sizes(all), views).max(1);
             let all = &all[..count];
             let members = all.iter().map(|(crowd, (capacity, reach))| {
                 let pipelines = crowd.model.batched.get().cloned().unwrap_or_default();

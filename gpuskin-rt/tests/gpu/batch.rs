@@ -348,6 +348,28 @@ pub fn crowds_that_come_and_go_match_single_crowds() {
     );
 }
 
+/// A crowd that no batch has room for is drawn by itself; the others are merged as they come.
+pub fn crowds_too_large_for_batches_do_not_keep_others_apart() {
+    // Those that come later share the pipelines of the first two.
+    let models: Vec<_> = (0..7).map(|i| build(recipe_of(if i == 2 { 2 } else { i % 2 }), i)).collect();
+    let limited = wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, ..Default::default() };
+    let scene = |limits, features| {
+        Scene::new((limits, features), &models[..3], RendererDescriptor::default(), 20).expect(DEVICE)
+    };
+    let (single, plain) = (wgpu::Limits::downlevel_defaults(), wgpu::Features::INDIRECT_FIRST_INSTANCE);
+    let mut scenes =
+        [scene(limited.clone(), CrowdRenderer::OPTIONAL_FEATURES), scene(limited, plain), scene(single, plain)];
+    // 256 instances of 130 bones: 1.6 MB of poses.
+    scenes.iter_mut().for_each(|scene| scene.spawn(2, 200, 99));
+    (0..2).for_each(|turn| assert_same(&mut scenes, turn, 2, "one crowd is too large"));
+    for (i, (model, merged)) in models[3..].iter().zip([[3, 3], [4, 4], [5, 5], [5, 6]]).enumerate() {
+        scenes.iter_mut().for_each(|scene| scene.add(model, 9, i as u32));
+        let turn = 2 + 2 * i as u32;
+        assert_same(&mut scenes, turn, merged[0], "a crowd was added");
+        assert_same(&mut scenes, turn + 1, merged[1], "the next frame");
+    }
+}
+
 /// Pipelines of batches compile while frames are drawn: crowds are drawn by themselves until they are there.
 pub fn crowds_are_drawn_while_pipelines_of_batches_compile() {
     let models: Vec<_> = (0..3).map(test_model).collect();

@@ -65,6 +65,7 @@ fn main() -> std::process::ExitCode {
         test!(batch::commands_after_still_frames_match_single_crowds, VULKAN),
         test!(batch::instances_spawned_during_frames_are_drawn, VULKAN),
         test!(batch::crowds_that_come_and_go_match_single_crowds, VULKAN),
+        test!(batch::crowds_too_large_for_batches_do_not_keep_others_apart, VULKAN),
         test!(batch::crowds_are_drawn_while_pipelines_of_batches_compile, VULKAN),
         test!(batch::thousands_of_models_and_new_views_match_single_crowds, VULKAN),
         test!(batch::crowds_leave_their_batch_and_keep_their_picture, VULKAN),
