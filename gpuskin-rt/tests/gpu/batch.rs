@@ -350,7 +350,7 @@ pub fn crowds_that_come_and_go_match_single_crowds() {
 
 /// A crowd that no batch has room for is drawn by itself; the others are merged as they come.
 pub fn crowds_too_large_for_batches_do_not_keep_others_apart() {
-    // Those that come later share the pipelines of the first two.
+    // Later crowds share the pipelines of the first two.
     let models: Vec<_> = (0..7).map(|i| build(recipe_of(if i == 2 { 2 } else { i % 2 }), i)).collect();
     let limited = wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, ..Default::default() };
     let scene = |limits, features| {
