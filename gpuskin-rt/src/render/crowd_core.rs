@@ -447,7 +447,7 @@ impl CrowdCore {
             state.culled.instances_changed();
         }
         state.uploaded_bytes = bytes;
-        let moves = state.instances.motions().is_some_and(|motions| motions.any());
+        let moves = state.instances.has_motion();
         self.flags.set_merged(batched && !moves && state.attachments.iter().next().is_none());
         // Layers end by themselves, and transforms of the previous frame follow in the next one.
         if changed || moves || state.layers.any() {

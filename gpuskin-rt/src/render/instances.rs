@@ -25,6 +25,14 @@ struct InstanceSlot {
 
 const NO_SLOT: u32 = u32::MAX;
 
+/// Transforms that [`Instances::update_transforms`] lends. They are kept: new memory would cost more than them.
+#[derive(Debug, Default)]
+struct LentTransforms {
+    list: Vec<Transform>,
+    /// Whether they are still those of the instances: to unpack them costs as much as to pack them.
+    is_current: bool,
+}
+
 /// Instances in drawing order.
 #[derive(Debug)]
 pub(crate) struct Instances {
@@ -49,8 +57,7 @@ pub(crate) struct Instances {
     terrain: Option<Terrain>,
     /// Last prepared time.
     clock: Arc<AtomicU64>,
-    /// Memory that [`Self::update_transforms`] lends. New memory would cost more than the transforms.
-    lent: Vec<Transform>,
+    lent: LentTransforms,
 }
 
 impl Instances {
@@ -70,7 +77,7 @@ impl Instances {
             roots: None,
             terrain: None,
             clock,
-            lent: Vec::new(),
+            lent: LentTransforms::default(),
         }
     }
 
@@ -150,6 +157,7 @@ impl Instances {
         };
         let place = PlaceRecord::new(record.transform(), &appearance);
         self.places.push(place);
+        self.lent.is_current = false;
         self.playbacks.push(record.played((appearance.custom, appearance.variant)));
         self.slot_of.push(slot);
         self.mark(index as usize);
@@ -162,6 +170,7 @@ impl Instances {
     pub(crate) fn despawn(&mut self, id: InstanceId) -> Result<(), StaleId> {
         let index = self.index(id).ok_or(StaleId::Instance(id))?;
         self.places.swap_remove(index);
+        self.lent.is_current = false;
         self.playbacks.swap_remove(index);
         self.slot_of.swap_remove(index);
         self.previous.iter_mut().for_each(|previous| previous.despawn(index));
@@ -179,6 +188,7 @@ impl Instances {
             self.release(self.slot_of[i]);
         }
         self.places.clear();
+        self.lent.is_current = false;
         self.playbacks.clear();
         self.slot_of.clear();
         self.previous.iter_mut().for_each(PreviousTransforms::clear);
@@ -274,7 +284,8 @@ impl Instances {
     pub(crate) fn set_transforms(&mut self, ids: &[InstanceId], transforms: &[Transform]) -> Result<(), StaleId> {
         if ids.len() >= self.len() / 2 {
             self.changed_places.mark_all();
-            if self.motions.is_none() && self.previous.is_none() {
+            if !self.has_motion() {
+                self.previous.iter_mut().for_each(|previous| previous.change_all(&self.places));
                 return self.set_standing(ids, transforms);
             }
         }
@@ -283,6 +294,7 @@ impl Instances {
 
     /// Sets the transforms of instances that stand, without marking the changes.
     fn set_standing(&mut self, ids: &[InstanceId], transforms: &[Transform]) -> Result<(), StaleId> {
+        self.lent.is_current = false;
         let (crowd, slots, places) = (self.crowd, &self.slots[..], &mut self.places[..]);
         let mut stale = None;
         for (ids, transforms) in ids.chunks(BLOCK).zip(transforms.chunks(BLOCK)) {
@@ -333,16 +345,25 @@ impl Instances {
 
     /// Passes the transforms of all instances in drawing order, to be changed.
     pub(crate) fn update_transforms(&mut self, update: impl FnOnce(&mut [Transform])) {
-        let mut transforms = core::mem::take(&mut self.lent);
-        transforms.clear();
-        match self.motions {
-            Some(_) => transforms.extend((0..self.len()).map(|index| self.transform(index))),
-            None => transforms.extend(self.places.iter().map(PlaceRecord::transform)),
+        let LentTransforms { list: mut transforms, is_current } = core::mem::take(&mut self.lent);
+        let moving = self.has_motion();
+        if moving {
+            transforms.clear();
+            transforms.extend((0..self.len()).map(|index| self.transform(index)));
+        } else if !is_current {
+            transforms.clear();
+            transforms.extend(self.places.iter().map(PlaceRecord::transform));
         }
         update(&mut transforms);
         self.changed_places.mark_all();
-        if self.motions.is_none() && self.previous.is_none() {
-            self.places.iter_mut().zip(&transforms).for_each(|(place, transform)| place.set_finite(transform));
+        if !moving {
+            self.previous.iter_mut().for_each(|previous| previous.change_all(&self.places));
+            for (place, transform) in self.places.iter_mut().zip(&mut transforms) {
+                if !transform.is_finite() {
+                    *transform = transform.replaced();
+                }
+                place.set_transform(*transform);
+            }
         } else {
             for (index, transform) in transforms.iter().enumerate() {
                 if let Some(id) = self.id_at(index) {
@@ -350,12 +371,13 @@ impl Instances {
                 }
             }
         }
-        self.lent = transforms;
+        self.lent = LentTransforms { list: transforms, is_current: !moving };
     }
 
     /// Writes the transform of an instance.
     fn put(&mut self, index: usize, transform: Transform) {
         let before = self.places[index];
+        self.lent.is_current = false;
         self.places[index].set_transform(transform);
         if self.places[index] != before {
             self.changed_places.mark(index);

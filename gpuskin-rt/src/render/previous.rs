@@ -12,13 +12,34 @@ pub(super) struct PreviousTransforms {
     /// the last one. `[index]`
     decided: Vec<bool>,
     /// Instances that have moved since the last upload.
-    moving: Vec<InstanceId>,
+    moving: Moved,
     /// Instances that were spawned or placed since the last upload: they stand still, wherever further
     /// commands move them before they are drawn.
     placed: Vec<InstanceId>,
     /// Instances that had moved before it: unless they move again, they now stand still.
-    resting: Vec<InstanceId>,
+    resting: Moved,
     changed: Changes,
+}
+
+/// Instances that moved in a frame.
+#[derive(Debug, Default)]
+struct Moved {
+    /// Whether all instances may have, not only those of the list.
+    all: bool,
+    list: Vec<InstanceId>,
+}
+
+impl Moved {
+    /// Returns the indices of those that still exist. `count`: number of instances of the crowd. `index`: returns that of an instance.
+    fn indices(&self, count: usize, index: impl Fn(InstanceId) -> Option<usize>) -> impl Iterator<Item = usize> {
+        let (all, list) = if self.all { (0..count, &[][..]) } else { (0..0, &self.list[..]) };
+        all.chain(list.iter().copied().filter_map(index))
+    }
+
+    fn clear(&mut self) {
+        self.all = false;
+        self.list.clear();
+    }
 }
 
 impl PreviousTransforms {
@@ -51,8 +72,19 @@ impl PreviousTransforms {
         if !core::mem::replace(&mut self.decided[index], true) {
             self.places[index] = *before;
             self.changed.mark(index);
-            self.moving.push(id);
+            self.moving.list.push(id);
         }
+    }
+
+    /// Notes the transforms that all instances had before many of them move.
+    pub(super) fn change_all(&mut self, before: &[PlaceRecord]) {
+        for ((place, decided), before) in self.places.iter_mut().zip(&mut self.decided).zip(before) {
+            if !core::mem::replace(decided, true) {
+                *place = *before;
+            }
+        }
+        self.changed.mark_all();
+        self.moving.all = true;
     }
 
     /// Notes that an instance stands still in its new place.
@@ -80,18 +112,19 @@ impl PreviousTransforms {
         current: &[PlaceRecord],
         index: impl Fn(InstanceId) -> Option<usize>,
     ) -> (&[PlaceRecord], &mut Changes) {
-        for index in self.resting.drain(..).filter_map(&index) {
+        for index in self.resting.indices(current.len(), &index) {
             if !self.decided[index] {
                 self.places[index] = current[index];
                 self.changed.mark(index);
             }
         }
+        self.resting.clear();
         for index in self.placed.drain(..).filter_map(&index) {
             self.places[index] = current[index];
             self.changed.mark(index);
             self.decided[index] = false;
         }
-        for index in self.moving.iter().copied().filter_map(index) {
+        for index in self.moving.indices(current.len(), index) {
             self.decided[index] = false;
         }
         core::mem::swap(&mut self.moving, &mut self.resting);

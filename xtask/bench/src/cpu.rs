@@ -33,9 +33,17 @@ struct Scene {
 
 impl Scene {
     fn new(context: &Context, model: &Model, count: u32) -> Result<Self, String> {
+        Self::with_renderer(context, model, count, RendererDescriptor::default())
+    }
+
+    fn with_renderer(
+        context: &Context,
+        model: &Model,
+        count: u32,
+        renderer: RendererDescriptor,
+    ) -> Result<Self, String> {
         let failed = |e: gpuskin_rt::internals::Error| e.to_string();
-        let mut renderer =
-            CrowdRenderer::new(&context.device, &context.queue, RendererDescriptor::default()).map_err(failed)?;
+        let mut renderer = CrowdRenderer::new(&context.device, &context.queue, renderer).map_err(failed)?;
         let descriptor = CrowdDescriptor { capacity: count, ..Default::default() };
         let crowd = Crowd::with_model(&mut renderer, model, descriptor).map_err(failed)?;
         let spawn = |i: u32| {
@@ -163,6 +171,9 @@ fn moves(context: &Context) -> Result<(), String> {
     heading(&format!("CPU time per frame, all of {COMMANDED} instances move and turn"));
     let mut scene = Scene::new(context, &context.models[0], COMMANDED)?;
     scene.frame(context, 0, |_| ())?;
+    let with_vectors = RendererDescriptor { motion_vectors: true, ..Default::default() };
+    let mut blurred = Scene::with_renderer(context, &context.models[0], COMMANDED, with_vectors)?;
+    blurred.frame(context, 0, |_| ())?;
     let bytes = u64::from(COMMANDED) * size_of::<Transform>() as u64;
     let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
@@ -176,12 +187,12 @@ fn moves(context: &Context) -> Result<(), String> {
         (0..COMMANDED).map(|i| Transform::at(at(i)).facing(i as f32 + by)).collect::<Vec<_>>()
     });
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
-    let mut times = [const { Vec::new() }; 5];
+    let mut times = [const { Vec::new() }; 6];
     for frame in 1..=frames {
         let set = &sets[frame % 2];
         let plain = |_: &Scene| context.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(set));
         let bulk = |scene: &Scene| scene.crowd.set_transforms(&scene.ids, set).unwrap();
-        let threads = |scene: &Scene| {
+        let threads = |scene: &Scene, set: &[Transform]| {
             scene.crowd.update_transforms(|all| {
                 std::thread::scope(|scope| {
                     for (all, set) in all.chunks_mut(25_000).zip(set.chunks(25_000)) {
@@ -198,18 +209,20 @@ fn moves(context: &Context) -> Result<(), String> {
         times[0].push(scene.frame(context, frame, |_| ())?[1]);
         times[1].push(scene.frame(context, frame, plain)?[1]);
         times[2].push(scene.frame(context, frame, bulk)?[1]);
-        scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
-        times[3].push(scene.frame(context, frame, threads)?[1]);
+        scene.frame(context, frame, |scene| threads(scene, back))?;
+        times[3].push(scene.frame(context, frame, |scene| threads(scene, set))?[1]);
         scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
         times[4].push(scene.frame(context, frame, single)?[1]);
         scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
+        times[5].push(blurred.frame(context, frame, bulk)?[1]);
     }
-    let [idle, plain, bulk, threads, single] = times.map(median);
+    let [idle, plain, bulk, threads, single, vectors] = times.map(median);
     line("no command: prepare", format!("{:.3} ms", idle * 1e3));
     line(&format!("plain writes of {bytes} bytes, and prepare"), format!("{:.3} ms", plain * 1e3));
     let of_plain = |time: f64| format!("{:.3} ms: {:.2} x plain writes", time * 1e3, time / plain);
     line("set_transforms, and prepare (target: 1.2 x)", of_plain(bulk));
     line("update_transforms on four threads, and prepare", of_plain(threads));
     line("set_transform for each, and prepare", of_plain(single));
+    line("set_transforms with motion vectors, and prepare", of_plain(vectors));
     Ok(())
 }

@@ -14,6 +14,11 @@ impl Instances {
         Time::from_bits(self.clock.load(Ordering::Relaxed))
     }
 
+    /// Whether any instance moves by itself.
+    pub(crate) fn has_motion(&self) -> bool {
+        self.motions.as_ref().is_some_and(Motions::any)
+    }
+
     /// Transform of an instance at the last prepared time.
     pub(super) fn transform(&self, index: usize) -> Transform {
         match self.motion_at(index, self.now()) {
@@ -91,6 +96,7 @@ impl Instances {
         let len = self.len();
         let transform = state.transform(self.now(), &self.playing(index));
         self.places[index].set_transform(transform);
+        self.lent.is_current = false;
         self.motions.get_or_insert_with(|| Motions::new(len));
         self.store_motion(index, state);
         if state.is_still() {

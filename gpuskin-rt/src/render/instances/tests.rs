@@ -1,4 +1,5 @@
 use super::*;
+use crate::Motion;
 
 fn record(x: f32) -> InstanceRecord {
     let mut record = InstanceRecord::default();
@@ -130,6 +131,74 @@ fn previous_transforms_are_those_of_the_last_frame() {
     assert!(frame(&mut crowd).contains(&(1, 22.0)));
     crowd.clear();
     assert_eq!(frame(&mut crowd), []);
+}
+
+#[test]
+fn instances_that_moved_together_rest_together() {
+    let mut crowd = Instances::new(1, 0, true, Arc::default());
+    let ids: Vec<_> = (0..4).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
+    // Position of each transform of the previous frame.
+    let frame = |crowd: &mut Instances| -> Vec<f32> {
+        let (places, changes) = crowd.previous_transforms().unwrap();
+        changes.take(places.len(), |_| ());
+        places.iter().map(|place| place.transform().translation[0]).collect()
+    };
+    assert_eq!(frame(&mut crowd), [0.0, 1.0, 2.0, 3.0]);
+    // Three of four: the last one stays.
+    let to = |x: f32| [x, x + 1.0, x + 2.0].map(|x| Transform::at([x, 0.0, 0.0]));
+    crowd.set_transforms(&ids[..3], &to(10.0)).unwrap();
+    crowd.change_transform(ids[0], |transform| transform.translation[0] = 15.0).unwrap();
+    assert_eq!(frame(&mut crowd), [0.0, 1.0, 2.0, 3.0]);
+    crowd.set_transforms(&ids[..3], &to(20.0)).unwrap();
+    assert_eq!(frame(&mut crowd), [15.0, 11.0, 12.0, 3.0]);
+    // One moves on. Those that rest, and a new one, do not move.
+    crowd.change_transform(ids[1], |transform| transform.translation[0] = 31.0).unwrap();
+    crowd.despawn(ids[0]).unwrap();
+    crowd.spawn(record(7.0), Appearance::default());
+    assert_eq!(frame(&mut crowd), [3.0, 21.0, 22.0, 7.0]);
+    assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 7.0]);
+    crowd.update_transforms(|all| all[3].translation[0] = 8.0);
+    assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 7.0]);
+    assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 8.0]);
+    assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 8.0]);
+}
+
+#[test]
+fn lent_transforms_are_those_of_the_instances() {
+    let mut crowd = Instances::new(1, 0, false, Arc::default());
+    let mut ids: Vec<_> = (0..4).map(|i| crowd.spawn(record(i as f32), Appearance::default())).collect();
+    let turned = Transform::at([1.0, 2.0, 3.0]).facing(0.123);
+    crowd.update_transforms(|all| all[1] = turned);
+    crowd.update_transforms(|all| {
+        // As it was written, not as it is stored.
+        assert_eq!(all[1], turned);
+        all[2].scale = f32::NAN;
+    });
+    let positions = |crowd: &mut Instances| -> Vec<f32> {
+        let mut found = Vec::new();
+        crowd.update_transforms(|all| {
+            assert!(all.iter().all(|transform| transform.scale == 1.0));
+            found = all.iter().map(|transform| transform.translation[0]).collect();
+        });
+        found
+    };
+    assert_eq!(positions(&mut crowd), [0.0, 1.0, 2.0, 3.0]);
+    crowd.change_transform(ids[0], |transform| transform.translation[0] = 10.0).unwrap();
+    assert_eq!(positions(&mut crowd), [10.0, 1.0, 2.0, 3.0]);
+    ids.push(crowd.spawn(record(4.0), Appearance::default()));
+    assert_eq!(positions(&mut crowd), [10.0, 1.0, 2.0, 3.0, 4.0]);
+    crowd.set_transforms(&ids, &[5.0; 5].map(|x| Transform::at([x, 0.0, 0.0]))).unwrap();
+    assert_eq!(positions(&mut crowd), [5.0; 5]);
+    crowd.set_transforms(&ids[3..4], &[Transform::at([6.0, 0.0, 0.0])]).unwrap();
+    crowd.despawn(ids[0]).unwrap();
+    assert_eq!(positions(&mut crowd), [5.0, 5.0, 5.0, 6.0]);
+    crowd.set_motions(&ids[1..2], &[Motion { velocity: [1.0, 0.0, 0.0], ..Motion::STILL }]).unwrap();
+    crowd.change_transform(ids[1], |transform| transform.translation[0] = 9.0).unwrap();
+    assert_eq!(positions(&mut crowd), [5.0, 9.0, 5.0, 6.0]);
+    crowd.set_motions(&ids[1..2], &[Motion::STILL]).unwrap();
+    assert_eq!((positions(&mut crowd), crowd.has_motion()), (vec![5.0, 9.0, 5.0, 6.0], false));
+    crowd.clear();
+    assert_eq!(positions(&mut crowd), []);
 }
 
 #[test]
