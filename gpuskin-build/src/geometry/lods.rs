@@ -15,6 +15,7 @@ mod layers;
 mod normals;
 mod poses;
 mod positions;
+mod search_budget;
 mod sets;
 mod simplify;
 mod surface;

@@ -10,6 +10,7 @@ use gpuskin_rt::internals::vertex::Vertex;
 
 use super::layers::{face, faces_same_way};
 use super::poses::BonePoses;
+use super::search_budget::SearchBudget;
 use super::sets::DisjointSets;
 use super::surface::{BoxTree, FittedTree, NodeBoxes, barycentric};
 use super::vertices::{LevelVertices, VertexCopy};
@@ -36,6 +37,7 @@ pub(super) struct IslandFit<'a> {
     textured: Vec<bool>,
     /// Finest LOD of each part.
     finest: Vec<OnceCell<FinestPart>>,
+    budget: SearchBudget,
 }
 
 /// Triangles of a part in the rest pose.
@@ -56,7 +58,8 @@ impl<'a> IslandFit<'a> {
             false => Default::default(),
         };
         let finest = geometry.parts.iter().map(|_| OnceCell::new()).collect();
-        Self { geometry, bones, positions, islands, pieces, textured, finest }
+        let budget = SearchBudget::new(geometry.indices.len() / 3);
+        Self { geometry, bones, positions, islands, pieces, textured, finest, budget }
     }
 
     /// Whether the corners of a triangle come from several islands. `parts`: indices of each part of a LOD. `copies`: its own
@@ -80,7 +83,7 @@ impl<'a> IslandFit<'a> {
         for part in (0..level.parts.len()).filter(|part| self.textured[*part]) {
             for at in (0..level.parts[part].len()).step_by(3) {
                 let triangle: [u32; 3] = std::array::from_fn(|corner| level.parts[part][at + corner]);
-                let stays = triangle.iter().any(|vertex| level.is_fixed(*vertex as usize));
+                let stays = self.budget.is_spent() || triangle.iter().any(|vertex| level.is_fixed(*vertex as usize));
                 let islands = triangle.map(|vertex| self.islands[level.vertices[vertex as usize].of as usize]);
                 // All corners, or none.
                 if stays || islands == [islands[0]; 3] || level.vertices.len() + 3 > most {
@@ -122,7 +125,7 @@ impl<'a> IslandFit<'a> {
         let mut near = 0;
         for by in POINTS {
             let p = add(add(scale(corners[0], by[0]), scale(corners[1], by[1])), scale(corners[2], by[2]));
-            let closest = tree.closest_of(p, near, |t| {
+            let closest = self.budget.closest_of(&tree, p, near, |t| {
                 let piece = self.pieces[finest.tree.triangles()[t as usize][0] as usize];
                 pieces.contains(&piece) && faces_same_way(finest.faces[t as usize], normal)
             });
@@ -144,7 +147,8 @@ impl<'a> IslandFit<'a> {
     /// Copies a vertex with the attributes that an island has at the place closest to a position.
     fn on_island(&self, vertex: &Vertex, p: Vec3, (part, island): (usize, u32)) -> Vertex {
         let finest = self.finest(part);
-        let closest = finest.tree(self.positions).closest_of(p, 0, |t| self.island_of(finest, t) == island).triangle;
+        let tree = finest.tree(self.positions);
+        let closest = self.budget.closest_of(&tree, p, 0, |t| self.island_of(finest, t) == island).triangle;
         let corners = finest.tree.triangles()[closest as usize];
         let weights =
             barycentric(p, corners.map(|corner| self.positions[corner as usize])).unwrap_or(DVec3::X).as_vec3();

@@ -145,6 +145,8 @@ struct Search {
     /// Squared distance of the closest triangle so far.
     best: f32,
     triangle: u32,
+    /// Number of triangles whose distance was computed.
+    tests: usize,
 }
 
 impl Search {
@@ -167,7 +169,12 @@ impl FittedTree<'_> {
     /// Returns the closest of the triangles that `counts` accepts, by their index. The distance is infinite if there is none.
     /// `near` is a guess: the closer it is, the fewer triangles are tested.
     pub(super) fn closest_of(&self, p: Vec3, near: u32, counts: impl Fn(u32) -> bool) -> ClosestPoint {
-        let mut search = Search { p, enough: 0.0, best: f32::INFINITY, triangle: 0 };
+        self.closest_of_counted(p, near, counts).0
+    }
+
+    /// Returns [`Self::closest_of`], and the number of triangles whose distance was computed.
+    pub(super) fn closest_of_counted(&self, p: Vec3, near: u32, counts: impl Fn(u32) -> bool) -> (ClosestPoint, usize) {
+        let mut search = Search { p, enough: 0.0, best: f32::INFINITY, triangle: 0, tests: 0 };
         if !self.boxes.is_empty() {
             let squared = self.squared(near, p);
             if squared.is_finite() && counts(near) {
@@ -177,7 +184,7 @@ impl FittedTree<'_> {
             }
             self.visit(0, 0.0, &mut search, counts);
         }
-        search.found()
+        (search.found(), search.tests)
     }
 
     /// Returns the same distance as [`closest`](Self::closest), at once if `near` is close to the
@@ -208,7 +215,7 @@ impl FittedTree<'_> {
     fn search(&self, p: Vec3, near: u32, enough: f32) -> Search {
         let squared = if self.boxes.is_empty() { f32::INFINITY } else { self.squared(near, p) };
         let best = if squared.is_nan() { f32::INFINITY } else { squared };
-        Search { p, enough: enough * enough, best, triangle: near }
+        Search { p, enough: enough * enough, best, triangle: near, tests: 0 }
     }
 
     /// Searches a node, whose box has a squared distance of `away`, for triangles that `counts` accepts.
@@ -230,6 +237,7 @@ impl FittedTree<'_> {
                     }
                     let mut squared = Lanes::default();
                     four.squared_distances(search.p, &mut squared);
+                    search.tests += (end - start) as usize;
                     for (t, squared) in (start..end).zip(squared) {
                         if squared < search.best && counts(t) {
                             (search.best, search.triangle) = (squared, t);

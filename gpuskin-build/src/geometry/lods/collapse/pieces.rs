@@ -1,7 +1,6 @@
 //! Removal of whole pieces of a surface, such as rivets, straps, and a body below clothes: each vertex must be close to
 //! another piece that faces the same way.
 
-use std::cell::Cell;
 use std::cmp::Reverse;
 
 use glam::Vec3;
@@ -16,10 +15,6 @@ const AT_REST: usize = 48;
 const IN_ALL_POSES: usize = 8;
 /// Weight of the distance between a visible piece and what is seen instead: it has other colours.
 const VISIBLE_WEIGHT: f32 = 2.0;
-/// Maximum number of tests of all searches, per triangle of the finest LOD, beyond which no piece is removed; and minimum that a
-/// search counts as. The sample models need at most 139.
-const MAX_TESTS: usize = 1 << 9;
-const LEAST_TESTS: usize = 16;
 
 /// Closest surface to a vertex if its piece is removed.
 struct Instead {
@@ -30,8 +25,6 @@ struct Instead {
     triangle: u32,
     /// Whether it is in front of the vertex, which therefore is not seen.
     covers: bool,
-    /// Number of tests that the search took.
-    tests: usize,
 }
 
 impl HalfEdgeCollapse<'_> {
@@ -52,18 +45,17 @@ impl HalfEdgeCollapse<'_> {
     /// Tries to remove a piece. A visible one needs a limit of at least half its width: so far would its border move to its
     /// middle.
     pub(super) fn attempt_piece(&mut self, piece: u32, limit: f32) -> Attempt {
-        if self.pieces.tests > MAX_TESTS * self.finest.surface.tree.triangles().len() {
+        if self.pieces.budget.is_spent() {
             return Attempt::Impossible;
         }
         let slots = &self.pieces.slots[piece as usize];
         let step = slots.len().div_ceil(AT_REST).max(1);
         let mut measured: Vec<(f32, u32, u32)> = Vec::new();
-        let (mut tests, mut near) = (0, 0);
+        let mut near = 0;
         let (mut covered, mut low, mut high) = (true, Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &slot in slots.iter().step_by(step) {
             let instead = self.instead(piece, slot, 0, near);
             covered &= instead.covers;
-            tests += instead.tests;
             near = instead.triangle;
             measured.push((instead.distance, slot, near));
             (low, high) = (low.min(self.at(0, slot)), high.max(self.at(0, slot)));
@@ -80,7 +72,6 @@ impl HalfEdgeCollapse<'_> {
                 for (_, slot, near) in measured.iter_mut().take(IN_ALL_POSES) {
                     let instead = self.instead(piece, *slot, pose, *near);
                     *near = instead.triangle;
-                    tests += instead.tests;
                     needed = needed.max(instead.distance * weight);
                     if needed > limit {
                         break 'poses;
@@ -88,7 +79,6 @@ impl HalfEdgeCollapse<'_> {
                 }
             }
         }
-        self.pieces.tests += tests;
         if needed <= limit { Attempt::Allowed } else { Attempt::TooFar(needed) }
     }
 
@@ -102,7 +92,6 @@ impl HalfEdgeCollapse<'_> {
                 removed += usize::from(!std::mem::replace(&mut self.removed[t as usize], true));
             }
             let instead = self.instead(piece, slot, 0, near);
-            self.pieces.tests += instead.tests;
             near = instead.triangle;
             if instead.distance.is_finite() {
                 self.pieces.slots[instead.piece as usize].push(slot);
@@ -116,17 +105,15 @@ impl HalfEdgeCollapse<'_> {
     fn instead(&self, piece: u32, slot: u32, pose: usize, near: u32) -> Instead {
         let (layers, surface) = (&self.finest.layers, &self.finest.surface);
         let normal = self.pieces.normals[slot as usize];
-        let tests = Cell::new(LEAST_TESTS);
         let other = |t: u32| {
-            tests.set(tests.get() + 1);
             let of = layers.piece[t as usize];
             of != piece && self.pieces.left[of as usize] && faces_same_way(layers.faces[t as usize], normal)
         };
         let p = self.at(pose, slot);
-        let found = surface.at(self.poses, pose).closest_of(p, near, other);
+        let found = self.pieces.budget.closest_of(&surface.at(self.poses, pose), p, near, other);
         let [a, b, c] = surface.tree.triangles()[found.triangle as usize].map(|v| self.poses[pose][v as usize]);
         let covers = dot(sub(b, a).cross(sub(c, a)), sub(a, p)) > 0.0;
         let (distance, triangle) = (found.distance, found.triangle);
-        Instead { distance, piece: layers.piece[triangle as usize], triangle, covers, tests: tests.get() }
+        Instead { distance, piece: layers.piece[triangle as usize], triangle, covers }
     }
 }

@@ -10,6 +10,7 @@ use gpuskin_rt::internals::vertex::Vertex;
 use crate::geometry::Geometry;
 use crate::geometry::lods::error::FinestSurface;
 use crate::geometry::lods::poses::LodPoses;
+use crate::geometry::lods::search_budget::SearchBudget;
 use crate::geometry::lods::surface::{BoxTree, FittedTree};
 
 /// Maximum number of triangles of a surface.
@@ -99,8 +100,8 @@ pub(super) struct Pieces {
     pub(super) slots: Vec<Vec<u32>>,
     /// Normal of the finest LOD at each slot, in the rest pose, of any length.
     pub(super) normals: Vec<Vec3>,
-    /// Number of triangles that searches among pieces have tested.
-    pub(super) tests: usize,
+    /// Of searches among pieces; once it is spent, no piece is removed.
+    pub(super) budget: SearchBudget,
 }
 
 impl Pieces {
@@ -119,7 +120,8 @@ impl Pieces {
         let (mut left, mut own) = (vec![false; count], vec![Vec::new(); count]);
         of_slot[..places].iter().for_each(|&piece| left[piece as usize] = true);
         (0..).zip(&of_slot).for_each(|(slot, &piece)| own[piece as usize].push(slot));
-        Self { left, slots: own, normals, tests: 0 }
+        let budget = SearchBudget::new(layers.faces.len());
+        Self { left, slots: own, normals, budget }
     }
 }
 
