@@ -12,7 +12,9 @@ mod error;
 mod influences;
 mod islands;
 mod layers;
+mod lying_pieces;
 mod normals;
+mod places;
 mod poses;
 mod positions;
 mod search_budget;
@@ -34,6 +36,7 @@ use collapse::{Collapsed, HalfEdgeCollapse, SeamRule};
 use error::LodErrorMeter;
 use influences::InfluenceReduction;
 use islands::IslandFit;
+use lying_pieces::LyingPieces;
 use normals::NormalFit;
 use positions::PositionFit;
 use simplify::{CollapsibleSurface, Seams};
@@ -106,12 +109,14 @@ impl LodSet {
     }
 
     /// Gives LODs vertices of their own: with normals that differ from those of the finest LOD, with texture coordinates where
-    /// triangles crossed seams, and in small LODs at other positions and with fewer influences. `measure` has the poses of the bones.
+    /// triangles crossed seams, over surfaces that would hide them, and in small LODs at other positions and with fewer influences.
+    /// `measure` has the poses of the bones.
     fn add_vertices(&mut self, model: &Model, geometry: &Geometry, bones: &BonePoses, measure: &LodErrorMeter<'_>) {
         let axes = bones.rest_axes(geometry);
         let normals = NormalFit::new(geometry, &measure.poses[0], &axes);
         let influences = InfluenceReduction::new(model);
-        let positions = PositionFit::new(geometry, bones, measure);
+        let positions = PositionFit::new(bones, measure);
+        let lying = LyingPieces::new(bones, measure);
         let islands = IslandFit::new(model, geometry, bones, &measure.poses[0]);
         let before = geometry.vertices.len();
         let mut finer = 0.0;
@@ -123,12 +128,16 @@ impl LodSet {
                 normals.fit(&mut level.parts, room.min(used.len() / VERTICES_PER_OWN), &mut copies);
             }
             let (moves, crossed) = (count(&level.parts) <= MAX_SMALL, islands.are_crossed(&level.parts, &copies));
-            if moves || crossed {
+            let lies = lying.any(&level.parts, &copies, level.error);
+            if moves || crossed || lies {
                 let mut own = LevelVertices::new(geometry, &level.parts, &copies);
                 if own.vertices.len() <= room {
                     if moves {
                         influences.iter().for_each(|influences| influences.apply(&mut own, level.error));
                         level.error = positions.apply(&mut own, level.error);
+                    }
+                    if lies {
+                        level.error = lying.apply(&mut own, level.error);
                     }
                     islands.apply(&mut own, room);
                     (level.parts, copies) = own.into_copies();

@@ -3,18 +3,16 @@
 //! weighted least squares, whose weights grow with the distance, so that the greatest distance becomes smaller.
 
 mod least_squares;
-mod places;
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::error::{EVEN, FinestSurface, LodErrorMeter, SurfacePoint, middle, points_of, strided};
+use super::places::PlacedVertices;
 use super::poses::{BonePoses, LodPoses};
 use super::surface::{BoxTree, ClosestPoint, FittedTree, barycentric, closest};
 use super::vertices::LevelVertices;
-use crate::geometry::Geometry;
 use least_squares::{Residual, moves};
-use places::PlacedVertices;
 
 /// Number of times that vertices move.
 const ROUNDS: usize = 6;
@@ -33,16 +31,12 @@ const STEP: f64 = 0.6;
 pub(super) struct PositionFit<'a> {
     bones: &'a BonePoses,
     measure: &'a LodErrorMeter<'a>,
-    /// Least and greatest coordinates of the vertices of the mesh, between which coordinates can be stored.
-    range: [Vec3; 2],
 }
 
 impl<'a> PositionFit<'a> {
     /// `measure` has the poses of the bones.
-    pub(super) fn new(geometry: &Geometry, bones: &'a BonePoses, measure: &'a LodErrorMeter<'a>) -> Self {
-        let all = || geometry.vertices.iter().map(|vertex| vertex.position);
-        let range = [all().fold(Vec3::INFINITY, Vec3::min), all().fold(Vec3::NEG_INFINITY, Vec3::max)];
-        Self { bones, measure, range }
+    pub(super) fn new(bones: &'a BonePoses, measure: &'a LodErrorMeter<'a>) -> Self {
+        Self { bones, measure }
     }
 
     /// Moves the vertices of a LOD, unless its error does not become smaller. `known`: its error before at fewer points. Returns the
@@ -62,8 +56,7 @@ impl<'a> PositionFit<'a> {
         for round in 0..ROUNDS {
             let residuals = self.residuals(&surfaces, &posed, round);
             for (p, by) in at.iter_mut().zip(moves(&residuals, &vertices)) {
-                // As the vertex will be stored.
-                *p = (*p + by * STEP).as_vec3().clamp(self.range[0], self.range[1]).as_dvec3();
+                *p = vertices.stored(*p + by * STEP);
             }
             posed = vertices.positions(&at, count);
             let found = self.farthest(&surfaces, &posed, least);

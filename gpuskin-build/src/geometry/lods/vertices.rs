@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use glam::Vec3;
 use gpuskin_rt::internals::vertex::Vertex;
 
 use crate::geometry::Geometry;
@@ -56,6 +57,12 @@ impl<'a> LevelVertices<'a> {
     /// Whether a vertex must stay as it is: morph targets move vertices by their index.
     pub(super) fn is_fixed(&self, vertex: usize) -> bool {
         !self.geometry.morphs.of(self.vertices[vertex].of as usize).is_empty()
+    }
+
+    /// Returns the least and greatest coordinates of the vertices of the mesh.
+    pub(super) fn range(&self) -> [Vec3; 2] {
+        let all = || self.geometry.vertices.iter().map(|vertex| vertex.position);
+        [all().fold(Vec3::INFINITY, Vec3::min), all().fold(Vec3::NEG_INFINITY, Vec3::max)]
     }
 
     /// Returns the indices of each part of the LOD, and the vertices that only it has, whose indices follow those of the mesh.

@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::places::PlacedVertices;
+use crate::geometry::lods::places::PlacedVertices;
 
 /// Weight of points without distance, relative to those with the greatest.
 const LEAST_WEIGHT: f64 = 0.02;

@@ -4,6 +4,7 @@ use glam::{DAffine3, DVec2};
 use gpuskin_rt::internals::morph::MorphDelta;
 
 use super::*;
+use crate::geometry::Geometry;
 use crate::geometry::lods::error::{EVERYTHING, THOROUGH};
 use crate::geometry::lods::vertices::VertexCopy;
 use crate::geometry::morphs::VertexMorphs;
@@ -74,7 +75,7 @@ fn fitted(geometry: &Geometry, model: &Model) -> ([f32; 2], Vec<(Vec3, Vec3)>) {
     let indices = [coarse(geometry)];
     let mut level = LevelVertices::new(geometry, &indices, &[]);
     let known = measure.error_of_sample(&indices, THOROUGH);
-    let error = PositionFit::new(geometry, &bones, &measure).apply(&mut level, known);
+    let error = PositionFit::new(&bones, &measure).apply(&mut level, known);
     // Measured again at all points, from the vertices alone.
     let skinning: Vec<Vec<DAffine3>> = level.vertices.iter().map(|own| bones.affines(&own.vertex)).collect();
     let in_pose = |pose: usize| {

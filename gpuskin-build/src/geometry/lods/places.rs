@@ -17,6 +17,8 @@ pub(super) struct PlacedVertices {
     pub(super) skinning: Vec<Vec<DAffine3>>,
     /// Positions of vertices that must stay as they are. `[vertex][pose]`
     fixed: Vec<Option<Vec<Vec3>>>,
+    /// Least and greatest coordinates of the vertices of the mesh, between which coordinates can be stored.
+    range: [Vec3; 2],
 }
 
 impl PlacedVertices {
@@ -37,14 +39,20 @@ impl PlacedVertices {
             fixed.push(stays.then(|| poses.iter().map(|pose| pose[own.of as usize]).collect()));
         }
         let skinning = level.vertices.iter().map(|own| bones.affines(&own.vertex)).collect();
-        (Self { places, free, skinning, fixed }, at)
+        (Self { places, free, skinning, fixed, range: level.range() }, at)
     }
 
     /// Returns vertices at these places, with one skinning matrix.
     #[cfg(test)]
     pub(super) fn of_places(places: &[u32], free: &[bool], skinning: DAffine3) -> Self {
         let skinning = vec![vec![skinning]; places.len()];
-        Self { places: places.to_vec(), free: free.to_vec(), fixed: vec![None; places.len()], skinning }
+        let range = [Vec3::NEG_INFINITY, Vec3::INFINITY];
+        Self { places: places.to_vec(), free: free.to_vec(), fixed: vec![None; places.len()], skinning, range }
+    }
+
+    /// Returns a place before skinning as vertices there will be stored.
+    pub(super) fn stored(&self, at: DVec3) -> DVec3 {
+        at.as_vec3().clamp(self.range[0], self.range[1]).as_dvec3()
     }
 
     /// Returns the positions of the vertices whose places are `at` before skinning. `count`: number of poses. `[pose][vertex]`
