@@ -36,9 +36,10 @@ use crate::container::{UniversalTexture, write_universal};
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Diagnostics};
 use crate::manifest::Textures;
 use crate::model::Model;
-use enlarge::{Sampling, enlarged};
+use enlarge::enlarged;
 pub(crate) use mips::to_linear;
 use mips::{MipFilter, smaller_mips};
+use plan::WholeBlocks;
 pub use plan::{PlannedTexture, plan};
 
 /// A texture in all its formats.
@@ -92,8 +93,8 @@ fn texture(
     // wgpu and WebGPU only support block-compressed textures of whole blocks.
     let fits = |format: &ColorFormat| source_size.iter().all(|side| side.is_multiple_of(format.block_side()));
     let is_uneven = !textures.formats.iter().all(fits);
-    let enlarged = planned.whole_blocks(model).filter(|_| is_uneven);
-    let size = enlarged.map_or(source_size, |(size, _)| size);
+    let enlarged = is_uneven.then(|| planned.whole_blocks(model)).flatten();
+    let size = enlarged.map_or(source_size, |larger| larger.size);
     let layers = planned.layers();
     let images: Vec<ImageLevels<'_>> =
         (0..layers).map(|layer| ImageLevels::new(model, planned, layer, enlarged)).collect();
@@ -112,9 +113,10 @@ fn texture(
         info.formats = vec![ColorFormat::Rgba8].into();
         wanted.formats = info.formats.to_vec();
     }
-    let warning = is_uneven.then(|| {
+    let is_exact = enlarged.is_some_and(|larger| larger.is_exact);
+    let warning = (is_uneven && !is_exact).then(|| {
         let instead = match enlarged {
-            Some(([width, height], _)) => format!("enlarged to {width} x {height}"),
+            Some(WholeBlocks { size: [width, height], .. }) => format!("enlarged to {width} x {height}"),
             None => "baked as rgba8 only".to_owned(),
         };
         let message = format!("{width} x {height} texels do not divide into blocks of 4 x 4: the texture is {instead}");
@@ -145,11 +147,11 @@ struct ImageLevels<'m> {
 
 impl<'m> ImageLevels<'m> {
     /// `larger`: size to which the layer is enlarged.
-    fn new(model: &'m Model, planned: &PlannedTexture, layer: usize, larger: Option<([u32; 2], Sampling)>) -> Self {
+    fn new(model: &'m Model, planned: &PlannedTexture, layer: usize, larger: Option<WholeBlocks>) -> Self {
         let (mut first, mut size) = (planned.texels(model, layer), planned.size(model));
-        if let Some((larger, sampling)) = larger {
-            first = enlarged(planned.kind, (&first, size), larger, sampling).into();
-            size = larger;
+        if let Some(larger) = larger {
+            first = enlarged(planned.kind, (&first, size), larger.size, larger.sampling).into();
+            size = larger.size;
         }
         let mut smaller = smaller_mips(planned.kind, size, &first);
         if let Some(least) = planned.least_alpha {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gpuskin_rt::internals::{Material, MaterialTexture};
+use gpuskin_rt::internals::{Material, MaterialTexture, Wrap};
 
 use super::coverage;
 use super::enlarge::{Sampling, enlarged};
@@ -24,6 +24,16 @@ pub struct PlannedTexture {
     enlarging: Option<Sampling>,
     /// Samplers of the materials: wrap modes of the first, and whether magnification in any uses the nearest texel.
     sampling: Option<Sampling>,
+}
+
+/// How a texture is enlarged to whole blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WholeBlocks {
+    /// Width and height in texels.
+    pub size: [u32; 2],
+    pub sampling: Sampling,
+    /// Whether nothing is lost: all texels have one colour.
+    pub is_exact: bool,
 }
 
 impl PlannedTexture {
@@ -168,6 +178,12 @@ fn layers(images: &[usize]) -> (Vec<usize>, Vec<u8>) {
     if layers.len() > 1 { (layers, places) } else { Default::default() }
 }
 
+/// Whether all RGBA8 texels are the same.
+fn is_one_color(rgba: &[u8]) -> bool {
+    let texels = rgba.as_chunks::<4>().0;
+    texels.iter().all(|texel| *texel == texels[0])
+}
+
 fn sampled(texture: &Texture, place: u32) -> MaterialTexture {
     MaterialTexture { texture: place, wrap: texture.wrap, nearest: texture.nearest, second_uv: texture.second_uv }
 }
@@ -189,12 +205,16 @@ impl PlannedTexture {
             .fold([1; 2], |[w, h], [width, height]| [w.max(width), h.max(height)])
     }
 
-    /// Returns the size in whole blocks of 4 x 4 texels that the texture may have instead, and how it is enlarged. `None` if
-    /// single texels are to be seen, or the image is so small that it would look blurred.
-    pub(super) fn whole_blocks(&self, model: &Model) -> Option<([u32; 2], Sampling)> {
+    /// Returns the size in whole blocks of 4 x 4 texels that the texture may have instead. `None` if single texels are to be seen,
+    /// or the image is so small that it would look blurred.
+    pub(super) fn whole_blocks(&self, model: &Model) -> Option<WholeBlocks> {
         let size = self.size(model);
-        let sampling = self.sampling.filter(|sampling| !sampling.nearest)?;
-        size.iter().all(|side| *side >= LEAST_ENLARGED).then(|| (size.map(|side| side.next_multiple_of(4)), sampling))
+        let is_exact = (0..self.layers()).all(|layer| is_one_color(&self.texels(model, layer)));
+        let blurs =
+            self.sampling.is_none_or(|sampling| sampling.nearest) || size.iter().any(|side| *side < LEAST_ENLARGED);
+        let sampling = self.sampling.unwrap_or(Sampling { wrap: [Wrap::Repeat; 2], nearest: true });
+        let size = size.map(|side| side.next_multiple_of(4));
+        (is_exact || !blurs).then_some(WholeBlocks { size, sampling, is_exact })
     }
 
     /// Number of array layers.

@@ -381,6 +381,36 @@ fn large_textures_with_partial_blocks_are_enlarged() {
     assert_eq!(levels(&uncompressed, 0)[0], picture(size, true).rgba);
 }
 
+/// Exporters write textures of one colour with a texel or four: enlarged, they are what they were.
+#[cfg(feature = "textures")]
+#[test]
+fn textures_of_one_color_are_whole_blocks() {
+    for ([width, height], nearest) in [([2, 2], false), ([1, 1], true), ([6, 200], true)] {
+        let color = [201, 3, 77, 130];
+        let image = |rgba: Vec<u8>| Image { name: "plain".into(), width, height, rgba };
+        let plain = color.repeat((width * height) as usize);
+        let texture = of(0).map(|texture| Texture { nearest, ..texture });
+        let material = || Material { base_color_texture: texture, ..Material::default() };
+        let formats = [ColorFormat::Bc7, ColorFormat::Rgba8];
+        let baked = baked(vec![image(plain.clone())], material(), &wanted(&formats)).remove(0);
+        let larger = [width, height].map(|side: u32| side.next_multiple_of(4));
+        assert_eq!(([baked.info.width, baked.info.height], &*baked.info.formats), (larger, &formats[..]));
+        assert_eq!(levels(&baked, 1)[0], color.repeat((larger[0] * larger[1]) as usize));
+        let off = decode(ColorFormat::Bc7, larger, levels(&baked, 0)[0]);
+        assert!(
+            off.as_chunks::<4>().0.iter().flat_map(|texel| texel.iter().zip(color)).all(|(a, b)| a.abs_diff(b) < 3)
+        );
+        // One texel differs.
+        let mut other = plain;
+        other[0] ^= 1;
+        let model = model(vec![image(other)], vec![material()]);
+        let mut diagnostics = Diagnostics::default();
+        let stays = bake(&model, &plan(&model).1, &wanted(&formats), None, &mut diagnostics);
+        let has_one = width * height == 1;
+        assert_eq!((stays[0].info.width == width, diagnostics.iter().count()), (!has_one, usize::from(!has_one)));
+    }
+}
+
 /// Channels of images of different sizes: the smaller one is interpolated, as its sampler does at the border.
 #[test]
 fn merged_images_may_have_different_sizes() {

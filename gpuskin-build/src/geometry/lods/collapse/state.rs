@@ -100,7 +100,7 @@ pub(super) struct Pieces {
     pub(super) slots: Vec<Vec<u32>>,
     /// Normal of the finest LOD at each slot, in the rest pose, of any length.
     pub(super) normals: Vec<Vec3>,
-    /// Of searches among pieces; once it is spent, no piece is removed.
+    /// Limit of searches among pieces; once it is spent, no piece is removed.
     pub(super) budget: SearchBudget,
 }
 
