@@ -24,7 +24,7 @@ pub(super) struct PreviousTransforms {
 /// Instances that moved in a frame.
 #[derive(Debug, Default)]
 struct Moved {
-    /// Whether all instances may have, not only those of the list.
+    /// Whether all instances may have moved, not only those of the list.
     all: bool,
     list: Vec<InstanceId>,
 }
