@@ -93,11 +93,12 @@ fn texture(
     // wgpu and WebGPU only support block-compressed textures of whole blocks.
     let fits = |format: &ColorFormat| source_size.iter().all(|side| side.is_multiple_of(format.block_side()));
     let is_uneven = !textures.formats.iter().all(fits);
-    let enlarged = is_uneven.then(|| planned.whole_blocks(model)).flatten();
-    let size = enlarged.map_or(source_size, |larger| larger.size);
     let layers = planned.layers();
+    let texels: Vec<Cow<'_, [u8]>> = (0..layers).map(|layer| planned.texels(model, layer)).collect();
+    let enlarged = is_uneven.then(|| planned.whole_blocks(source_size, &texels)).flatten();
+    let size = enlarged.map_or(source_size, |larger| larger.size);
     let images: Vec<ImageLevels<'_>> =
-        (0..layers).map(|layer| ImageLevels::new(model, planned, layer, enlarged)).collect();
+        texels.into_iter().map(|texels| ImageLevels::new(planned, (texels, source_size), enlarged)).collect();
     let alpha = images.iter().any(|image| image.first.as_chunks::<4>().0.iter().any(|texel| texel[3] != 255));
     let levels = images.first().map_or(0, |image| 1 + image.smaller.len());
     let mut info = ColorTexture {
@@ -146,9 +147,12 @@ struct ImageLevels<'m> {
 }
 
 impl<'m> ImageLevels<'m> {
-    /// `larger`: size to which the layer is enlarged.
-    fn new(model: &'m Model, planned: &PlannedTexture, layer: usize, larger: Option<WholeBlocks>) -> Self {
-        let (mut first, mut size) = (planned.texels(model, layer), planned.size(model));
+    /// `first`, `size`: texels of the layer, and its width and height. `larger`: how it is enlarged.
+    fn new(
+        planned: &PlannedTexture,
+        (mut first, mut size): (Cow<'m, [u8]>, [u32; 2]),
+        larger: Option<WholeBlocks>,
+    ) -> Self {
         if let Some(larger) = larger {
             first = enlarged(planned.kind, (&first, size), larger.size, larger.sampling).into();
             size = larger.size;

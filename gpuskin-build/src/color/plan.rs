@@ -205,11 +205,10 @@ impl PlannedTexture {
             .fold([1; 2], |[w, h], [width, height]| [w.max(width), h.max(height)])
     }
 
-    /// Returns the size in whole blocks of 4 x 4 texels that the texture may have instead. `None` if single texels are to be seen,
-    /// or the image is so small that it would look blurred.
-    pub(super) fn whole_blocks(&self, model: &Model) -> Option<WholeBlocks> {
-        let size = self.size(model);
-        let is_exact = (0..self.layers()).all(|layer| is_one_color(&self.texels(model, layer)));
+    /// Returns how the texture may be enlarged to whole blocks of 4 x 4 texels. `None` if single texels are to be seen, or it is so
+    /// small that it would look blurred. `layers`: texels of each layer, which has this size.
+    pub(super) fn whole_blocks(&self, size: [u32; 2], layers: &[Cow<'_, [u8]>]) -> Option<WholeBlocks> {
+        let is_exact = layers.iter().all(|texels| is_one_color(texels));
         let blurs =
             self.sampling.is_none_or(|sampling| sampling.nearest) || size.iter().any(|side| *side < LEAST_ENLARGED);
         let sampling = self.sampling.unwrap_or(Sampling { wrap: [Wrap::Repeat; 2], nearest: true });

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use glam::{DAffine3, DVec3, Vec3};
 
-use crate::geometry::lods::poses::{BonePoses, LodPoses};
-use crate::geometry::lods::vertices::LevelVertices;
+use super::poses::{BonePoses, LodPoses};
+use super::vertices::LevelVertices;
 
 /// Vertices of a LOD. Those at one place move together, so that the surface stays closed.
 pub(super) struct PlacedVertices {
