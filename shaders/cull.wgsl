@@ -165,15 +165,15 @@ fn gpuskin_visibility(number: u32, bounds: GpuskinInstanceBox) -> GpuskinVisibil
     return GpuskinVisibility(1u + lod, error_scale, gpuskin_four_influences(lod, error_scale));
 }
 
-// Lists per set: one per level of detail, twice if poses are cached.
+// Lists per set: one per level of detail, twice if poses are cached or if instances may be without one.
 fn gpuskin_lists_per_set() -> u32 {
-    return gpuskin_parameters.lods * select(1u, 2u, gpuskin_parameters.cached_poses != 0u);
+    return gpuskin_parameters.lods * select(1u, 2u, (gpuskin_parameters.cached_poses | gpuskin_parameters.slotless) != 0u);
 }
 
-// Adds the instances of a workgroup to the lists of some sets. Returns the palette slot plus one.
+// Adds the instances of a workgroup to the lists of some sets. Returns the palette slot plus one; 0: none.
 // sets: first set, and number of sets. seen: per set, four bits with the LOD of this thread's
-// instance plus one; 0 if the set does not show it. four_influences: a bit per set. held: palette slot plus one that the instance
-// has already; 0: if any set shows the instance, it gets a shared slot, or one behind the `slots_taken`
+// instance plus one; 0 if the set does not show it. four_influences: a bit per set. known_slot: palette slot plus one that the
+// instance has already; 0: if any set shows the instance, it gets a shared slot, or one behind the `slots_taken`
 // slots. most: finest level of detail plus one, and largest projected size of one metre, over all views.
 fn gpuskin_list_visible(
     thread: u32,
@@ -214,15 +214,18 @@ fn gpuskin_list_visible(
         atomicAdd(&gpuskin_counts[gpuskin_max_lists], 1u);
     }
     workgroupBarrier();
+    let slotless = gpuskin_leaves_slotless(thread, slots_taken);
     for (var i = thread; i <= sets.y * lists; i += gpuskin_group_size) {
         // The last one is the number of palette slots.
         let is_slots = i == sets.y * lists;
         let at = select(i, gpuskin_max_lists, is_slots);
         let count = atomicLoad(&gpuskin_counts[at]);
         if (count > 0u && is_slots) {
-            atomicStore(&gpuskin_counts[at], gpuskin_reserve_slots(count, slots_taken));
+            if (gpuskin_parameters.slotless == 0u) {
+                atomicStore(&gpuskin_counts[at], gpuskin_reserve_slots(count, slots_taken));
+            }
         } else if (count > 0u) {
-            let length_at = gpuskin_length_at(sets.x * lists + i);
+            let length_at = gpuskin_length_at(sets.x * lists + i + select(0u, gpuskin_parameters.lods, slotless));
             atomicStore(&gpuskin_counts[at], atomicAdd(&gpuskin_lists[length_at], count));
         }
     }
@@ -239,6 +242,7 @@ fn gpuskin_list_visible(
             slot %= gpuskin_parameters.palette_slots;
         }
         slot += gpuskin_parameters.cached_poses;
+        slot_plus_one = select(slot + 1u, 0u, slotless);
     }
     // Vertices of shared poses are skinned once, with all influences.
     let own = select(0u, 0xffffffffu, kind == 0u);
@@ -246,11 +250,12 @@ fn gpuskin_list_visible(
         let lod_plus_one = (view_lods[which / 8u] >> (which % 8u * 4u)) & 15u;
         if (lod_plus_one != 0u) {
             let list = kind + lod_plus_one - 1u;
-            let entry = atomicAdd(&gpuskin_counts[which * lists + list], 1u);
+            var entry = atomicAdd(&gpuskin_counts[which * lists + list], 1u);
+            entry = select(entry, gpuskin_parameters.capacity - 1u - entry, slotless);
             let at = gpuskin_entry_at(sets.x + which, lists, list, entry);
             atomicStore(&gpuskin_lists[at], slot | (((four_influences & own) >> which) << 31u));
             atomicStore(&gpuskin_lists[at + 1u], number - gpuskin_first_instance());
         }
     }
-    return slot + 1u;
+    return slot_plus_one;
 }

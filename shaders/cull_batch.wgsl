@@ -69,6 +69,11 @@ fn gpuskin_entry_at(list_set: u32, lists: u32, list: u32, entry: u32) -> u32 {
     return first + (list * gpuskin_parameters.capacity + entry) * 2u;
 }
 
+// A batch has room for the poses of all instances.
+fn gpuskin_leaves_slotless(thread: u32, slots_taken: u32) -> bool {
+    return false;
+}
+
 // Also reserves the playback records of the slots that exist.
 fn gpuskin_reserve_slots(count: u32, slots_taken: u32) -> u32 {
     let reserved = atomicAdd(&gpuskin_lists[gpuskin_crowds[gpuskin_crowd].lengths_at], count);

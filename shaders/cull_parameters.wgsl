@@ -31,6 +31,9 @@ struct GpuskinCullParameters {
     // Greatest distance by which vertices move without all but their greatest four influences, metres; 0: all are always
     // used.
     influence_error: f32,
+    // Not 0: an instance for whose pose there is no palette slot is in a list of its own, whose vertices evaluate the
+    // pose.
+    slotless: u32,
     // LOD errors in metres, ascending, four per vector.
     errors: array<vec4<f32>, 2>,
 }

@@ -5,12 +5,11 @@ fn gpuskin_entry(input: GpuskinInput) -> vec2<u32> {
     return gpuskin_list[input.drawn];
 }
 
-// Transform of the drawn instance. Its pose is in the palette: what it plays is zero.
 fn gpuskin_instance_of(input: GpuskinInput, time: vec2<u32>) -> GpuskinInstance {
-    let at = gpuskin_list[input.drawn].y * 2u;
-    var instance: GpuskinInstance;
-    let rotation = gpuskin_unpack_rotation(gpuskin_places[at + 1u].xy);
-    return gpuskin_with_transform(instance, bitcast<vec4<f32>>(gpuskin_places[at]), rotation);
+    let number = gpuskin_list[input.drawn].y;
+    let rotation = gpuskin_unpack_rotation(gpuskin_places[number * 2u + 1u].xy);
+    let place = bitcast<vec4<f32>>(gpuskin_places[number * 2u]);
+    return gpuskin_with_transform(gpuskin_playing_instance(number), place, rotation);
 }
 
 // Number of the drawn instance among those that share a palette.

@@ -26,9 +26,13 @@ pub const MAX_VIEWS: usize = 31;
 /// drawn from the pose cache have lists of their own.
 pub const MAX_LISTS: usize = (MAX_VIEWS + 2) * MAX_LODS * 2;
 /// Byte offset of the first instance list. Before it: the list lengths, then the number of palette
-/// slots in use and in use in the previous frame, the number of cached poses, and the number of
-/// those already filled.
-pub const LISTS_AT: u64 = (4 * (MAX_LISTS as u64 + 4)).next_multiple_of(256);
+/// slots in use and in use in the previous frame, the number of cached poses, the number of those
+/// already filled, and the number of slots that both passes wanted.
+pub const LISTS_AT: u64 = (4 * (MAX_LISTS as u64 + 5)).next_multiple_of(256);
+/// Word of the number of slots that both passes wanted, after the list lengths.
+const SLOTS_WANTED: usize = 4;
+/// Byte offset of the number of palette slots that the passes of the last frame wanted.
+pub const SLOTS_WANTED_AT: u64 = 4 * (MAX_LISTS + SLOTS_WANTED) as u64;
 /// Size of an instance list entry, bytes.
 pub const ENTRY_BYTES: u64 = 8;
 /// Size of the occlusion mark per instance, bytes. Marks persist from frame to frame, behind the
@@ -84,7 +88,7 @@ pub struct CullUniform {
     /// Number of levels of detail, at most [`MAX_LODS`].
     pub lods: u32,
     /// Number of palette slots, in addition to those of cached poses. Instances beyond that share
-    /// the slots of others.
+    /// the slots of others, unless [`Self::slotless`].
     pub palette_slots: u32,
     /// Not 0: layers have no bounds, because some of them are live bones.
     pub live: u32,
@@ -100,6 +104,11 @@ pub struct CullUniform {
     pub cache_entries: u32,
     /// [`MeshInfo::influence_error`](crate::model::MeshInfo::influence_error), metres; 0: all influences are always used.
     pub influence_error: f32,
+    /// Not 0: instances beyond the palette slots are in lists of their own, whose vertices evaluate the pose. They fill
+    /// the lists from the end.
+    pub slotless: u32,
+    /// Zero.
+    pub reserved: [u32; 3],
     /// LOD error per level, ascending, metres: [`MeshLod::error`](crate::model::MeshLod::error); 0 for LOD
     /// 0.
     pub errors: [f32; MAX_LODS],
@@ -209,7 +218,7 @@ fn expanded(bounds: &Aabb, share: f32) -> Option<Aabb> {
 }
 
 /// View frustum: the half-spaces that its planes bound.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frustum {
     /// `[normal, distance]` of each plane; empty if a view sees nothing.
     planes: Option<[Vec4; 6]>,
@@ -229,6 +238,16 @@ impl Frustum {
             let normal = plane.truncate();
             let [a, b, c] = edges.map(|edge| normal.dot(edge).abs());
             normal.dot(middle) + plane.w + (a + b + c) < 0.0
+        };
+        self.planes.is_some_and(|planes| !planes.iter().any(outside))
+    }
+
+    /// Returns whether a cube intersects the frustum whose edges are parallel to the axes. `half`: half the length of an edge.
+    #[cfg(feature = "wgpu")]
+    pub(crate) fn sees_cube(&self, middle: Vec3, half: f32) -> bool {
+        let outside = |plane: &Vec4| {
+            let normal = plane.truncate();
+            normal.dot(middle) + plane.w + half * normal.abs().element_sum() < 0.0
         };
         self.planes.is_some_and(|planes| !planes.iter().any(outside))
     }
@@ -360,7 +379,13 @@ fn text(scope: CullScope, own: &[&str]) -> String {
 
 /// Returns WGSL constants: word offsets before the lists.
 fn lists() -> String {
-    let words = [("max_lists", 0), ("slots_taken", 1), ("cached_poses", 2), ("filled_poses", 3)];
+    let words = [
+        ("max_lists", 0),
+        ("slots_taken", 1),
+        ("cached_poses", 2),
+        ("filled_poses", 3),
+        ("slots_wanted", SLOTS_WANTED),
+    ];
     let mut text: String =
         words.iter().map(|(name, at)| format!("const gpuskin_{name}: u32 = {}u;\n", MAX_LISTS + at)).collect();
     text.push_str("// Cache entry of a sample: 0 is not cached, 1 is being assigned, otherwise this plus the palette slot.\nconst gpuskin_first_cache_slot: u32 = 2u;\n");

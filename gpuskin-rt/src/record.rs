@@ -86,6 +86,10 @@ impl PlaceRecord {
         self.scale
     }
 
+    pub(crate) fn translation(&self) -> [f32; 3] {
+        self.translation
+    }
+
     pub(crate) fn set_transform(&mut self, Transform { translation, scale, rotation }: Transform) {
         (self.translation, self.scale) = (translation, scale);
         self.rotation = packed_rotation(rotation);

@@ -135,7 +135,7 @@ fn text(scratch: Scratch, bindings: &[&str]) -> String {
 }
 
 /// Returns the constants of the layout as WGSL.
-fn constants() -> String {
+pub(crate) fn constants() -> String {
     let mut text = String::from("// Layout of the words: gpuskin-rt/src/local/layout.rs.\n");
     for (name, value) in [
         ("node_count", header::NODES),

@@ -33,6 +33,11 @@ impl Changes {
         }
     }
 
+    /// Whether any element has changed.
+    pub(in crate::render) fn any(&self) -> bool {
+        self.all || !self.indices.is_empty()
+    }
+
     /// Marks all elements as changed.
     pub(in crate::render) fn mark_all(&mut self) {
         self.all = true;

@@ -8,6 +8,8 @@ use std::sync::atomic::Ordering;
 use super::View;
 use super::crowd_core::CrowdCore;
 #[cfg(feature = "testing")]
+use super::draw_run::OtherPoses;
+#[cfg(feature = "testing")]
 use super::gpu::Gpu;
 #[cfg(feature = "testing")]
 use super::readback::{read, read_words, wait};
@@ -156,7 +158,7 @@ impl<M> Crowd<M> {
         let mut counts = DrawCounts { lods: vec![0; self.core.model.geometry.lods.len()], cached: 0 };
         let (mut kinds, mut places) = (Vec::new(), Vec::new());
         for run in drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(view))) {
-            let cached = run.palette.as_ref().is_some_and(|palette| palette.cached.is_some());
+            let cached = run.others() == Some(OtherPoses::Cached);
             let Some((lods, draws)) = run.palette.and_then(|palette| Some((palette.lods, palette.draws?))) else {
                 counts.lods[run.lod.map_or(0, |(lod, _)| lod as usize)] += u64::from(run.instances);
                 continue;

@@ -1,6 +1,7 @@
 //! Crowd as the renderer draws it: state that the renderer shares with the handles of a crowd.
 
 use core::ops::Deref;
+use glam::Vec3;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,24 +10,26 @@ use super::batch_members::SharedInstances;
 use super::compute::LazyPipelines;
 use super::cpu_cull::{CpuCulling, CulledModel, VisibleInstances};
 use super::crowd_events::CrowdEvents;
-use super::cull::Views;
+use super::cull::CulledViews;
 use super::draw_run::{DrawRun, DrawnPoses};
 use super::error::at_most;
 use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
 use super::instances::Instances;
 use super::layers::CrowdLayers;
-use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES, part};
+use super::layouts::{Layouts, MATRIX_BYTES, PLACE_BYTES, PLAYBACK_BYTES, part};
 use super::motion_pass::{MotionPass, MotionPipelines};
 use super::motions::{MotionRecords, Motions};
-use super::palettes::{CrowdBuffers, Palettes};
+use super::palettes::{CrowdBuffers, Palettes, Room};
 use super::pipelines::DrawnPart;
+use super::pose_room::{PoseRoom, Seen};
 use super::poses::{PosedLists, Poses};
 use super::scatter::{Scatter, ScatterPipeline, scatters};
 use super::sharing::{CacheState, SharedPoses};
 use super::staging::Uploads;
 use super::{CrowdDescriptor, Error, InstanceId, View};
-use crate::cull::CullView;
+use crate::cull::{self, CullView};
+use crate::shader::MorphUse;
 use crate::{ClipInfo, Time};
 
 mod batched;
@@ -69,6 +72,8 @@ pub(super) struct CrowdState {
     capacity: usize,
     /// [`CrowdDescriptor::visible`].
     visible: Option<u32>,
+    /// Room for poses, unless `visible` gives it.
+    pose_room: PoseRoom,
     /// Bytes that the last upload wrote.
     uploaded_bytes: u64,
     /// Instances that views see, if the model has no palettes.
@@ -261,7 +266,7 @@ impl CrowdCore {
         (sharing, cache): (Option<SharedPoses>, CacheState),
     ) -> Result<Self, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let CrowdDescriptor { capacity, visible, .. } = *descriptor;
+        let CrowdDescriptor { capacity, visible, pose_bytes, .. } = *descriptor;
         max_instances(device, name, capacity.into())?;
         let capacity = capacity as usize;
         let previous = model.geometry.variant.previous_transforms;
@@ -278,6 +283,7 @@ impl CrowdCore {
             scatter: Default::default(),
             capacity,
             visible,
+            pose_room: PoseRoom::new(pose_bytes),
             uploaded_bytes: 0,
             culled: CpuCulling::default(),
             posed: PosedLists::default(),
@@ -321,7 +327,7 @@ impl CrowdCore {
         uploads: &mut Uploads<'_>,
         layouts: &Layouts,
         (scatter, motion): (&LazyPipelines<ScatterPipeline>, &MotionPipelines),
-        views: Option<&Views>,
+        views: Option<CulledViews<'_>>,
     ) -> Result<(), Error> {
         if self.is_merged() && !self.flags.is_active() {
             return Ok(());
@@ -364,6 +370,8 @@ impl CrowdCore {
         if core::mem::take(&mut state.bounds_changed) && !batched {
             state.palettes = None;
         }
+        let room = self.next_room(state, views);
+        let views = views.map(|CulledViews { views, .. }| views);
         // Palettes are also created anew if the number of views has changed.
         let fits_views = |palettes: &Arc<Palettes>| {
             palettes.views.is_none_or(|fits_views| views.is_some_and(|v| v.count == fits_views))
@@ -372,15 +380,19 @@ impl CrowdCore {
             (geometry.poses().filter(|_| !batched), state.layers.buffer(), &state.buffers)
         {
             let gpu = Gpu { device, queue };
-            let (capacity, visible) = (state.capacity as u32, state.visible);
+            let capacity = state.capacity as u32;
             let reach = state.attachments.reach();
             let sharing = self.sharing.as_ref();
             let previous = previous.as_ref();
-            let instances = CrowdBuffers { places, playbacks, previous, capacity, visible, reach, sharing };
+            let instances = CrowdBuffers { places, playbacks, previous, capacity, room, reach, sharing };
+            let new = |before: Option<&Palettes>| {
+                Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, views, before))
+            };
             state.palettes = Some(match state.palettes.take().filter(fits_views) {
+                Some(palettes) if palettes.room != room => new(Some(&palettes)),
                 Some(palettes) if palettes.layers.as_ref() == Some(layers) => palettes,
                 Some(palettes) => Arc::new(palettes.with_layers(device, &instances, layers)),
-                None => Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, views)),
+                None => new(None),
             });
         }
         let culls_on_cpu = views.is_some() && self.can_cull_on_cpu(state);
@@ -454,6 +466,50 @@ impl CrowdCore {
             self.flags.touch();
         }
         Ok(())
+    }
+
+    /// Room for poses in the next frame.
+    fn next_room(&self, state: &mut CrowdState, views: Option<CulledViews<'_>>) -> Room {
+        let geometry = &self.model.geometry;
+        let Some(poses) = geometry.poses() else { return Room { slots: None, slotless: false } };
+        let culled = views.filter(|of_all| of_all.views.lods_at_once).zip(geometry.bounds.as_ref());
+        // Shaders that evaluate poses have no layers, and those of attachments read bones from the palette.
+        if state.layers.any() || state.attachments.iter().next().is_some() {
+            self.flags.set_needs_all_poses();
+        }
+        // Places that a game's passes write are not known on the CPU.
+        let follows = geometry.variant.morphs == MorphUse::None
+            && self.sharing.is_none()
+            && !state.exclusive
+            && !self.flags.needs_all_poses();
+        let capacity = state.capacity as u32;
+        match (state.visible, culled.filter(|_| follows)) {
+            (Some(visible), culled) => Room { slots: Some(visible), slotless: culled.is_some() && visible < capacity },
+            (None, None) => Room { slots: None, slotless: false },
+            (None, Some((CulledViews { views, frusta }, bounds))) => {
+                let [minimum, extent] = cull::all_clip_bounds(bounds).map(|[x, y, z, _]| Vec3::new(x, y, z));
+                let radius = minimum.abs().max((minimum + extent).abs()).length();
+                let CrowdState { instances, pose_room, .. } = state;
+                let seen = Seen { instances, radius, frusta, occlusion: views.occlusion };
+                pose_room.next(capacity, u64::from(poses.stride()) * MATRIX_BYTES, &seen)
+            }
+        }
+    }
+
+    /// Makes room for the poses of all instances, from the next frame on.
+    pub(crate) fn needs_all_poses(&self) {
+        self.flags.set_needs_all_poses();
+        self.flags.touch();
+    }
+
+    /// Records copies of the number of poses that the last frame wanted, if the room for them follows it.
+    pub(crate) fn read_wanted_poses(&self, encoder: &mut wgpu::CommandEncoder) {
+        let mut state = self.locked();
+        let state = &mut *state;
+        let palettes = state.palettes.as_ref().filter(|palettes| palettes.room.slotless && state.visible.is_none());
+        if let Some(palettes) = palettes {
+            state.pose_room.read(&self.device, encoder, palettes);
+        }
     }
 
     /// Bytes that the last upload wrote.

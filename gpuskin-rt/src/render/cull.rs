@@ -9,8 +9,8 @@ use super::layouts::{PLAYBACK_BYTES, WORDS, bind_group, storage, uniform};
 use super::words_texture::words_texture;
 use crate::cache::FILL_GROUP_SIZE;
 use crate::cull::{
-    self, BOUNDS_BYTES, CullScope, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, GROUP_SIZE, LISTS_AT,
-    MARK_BYTES, MAX_VIEWS, SAMPLE_BYTES,
+    self, BOUNDS_BYTES, CullScope, CullUniform, CullView, DRAW_BYTES, DRAWS_AT, ENTRY_BYTES, Frustum, GROUP_SIZE,
+    LISTS_AT, MARK_BYTES, MAX_VIEWS, SAMPLE_BYTES,
 };
 use crate::shader::CLIPS_ACROSS;
 use crate::{IndexRange, MAX_LODS, Time, View};
@@ -48,6 +48,14 @@ pub(crate) struct Views {
     pub(crate) lods_at_once: bool,
     /// Pipelines for models with few clips, and for models with many.
     pipelines: [LazyPipelines<CullPipelines>; 2],
+}
+
+/// Views of the renderer with their frusta.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CulledViews<'a> {
+    pub(crate) views: &'a Views,
+    /// Frusta of the views, as far as their cameras are known on the CPU.
+    pub(crate) frusta: &'a [Frustum],
 }
 
 impl Views {
@@ -105,7 +113,7 @@ impl Views {
     pub(crate) fn max_instances(&self, mesh: &CullMesh<'_>, binding: u64, cache_entries: Option<u32>) -> u64 {
         // Offsets have 32 bits.
         let binding = binding.min(u32::MAX.into()).saturating_sub(u64::from(cache_entries.unwrap_or(0)) * SAMPLE_BYTES);
-        let lists = self.sets() * self.lods(mesh) * kinds(cache_entries.is_some()) as usize;
+        let lists = self.sets() * self.lods(mesh) * list_kinds(cache_entries.is_some()) as usize;
         let each = lists as u64 * ENTRY_BYTES + if self.occlusion { MARK_BYTES } else { 0 };
         let room = binding.saturating_sub(LISTS_AT) / each.max(1);
         (room / u64::from(LIST_ALIGNMENT) * u64::from(LIST_ALIGNMENT)).min(binding / PLAYBACK_BYTES)
@@ -185,8 +193,41 @@ pub(crate) struct Culling {
     write: wgpu::BindGroup,
     pipelines: [wgpu::ComputePipeline; 2],
     many_clips: bool,
+    /// Bounds of the clips.
+    bounds: Bounds,
     /// Lists and draws that the passes write.
     pub(crate) drawn: CulledDraws,
+}
+
+/// Words of [`cull::pack_bounds`] on the device.
+#[derive(Clone, Debug)]
+enum Bounds {
+    Uniform(wgpu::Buffer),
+    Texture(wgpu::TextureView),
+}
+
+impl Bounds {
+    fn new(device: &wgpu::Device, queue: &wgpu::Queue, bounds: &[u32]) -> Self {
+        let words = bytemuck::cast_slice(bounds);
+        if many_clips(bounds) {
+            return Self::Texture(words_texture(device, queue, "gpuskin clips", CLIPS_ACROSS, words));
+        }
+        let uniform = buffer(device, BOUNDS_BYTES, wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST);
+        queue.write_buffer(&uniform, 0, words);
+        Self::Uniform(uniform)
+    }
+
+    fn resource(&self) -> wgpu::BindingResource<'_> {
+        match self {
+            Self::Uniform(buffer) => buffer.as_entire_binding(),
+            Self::Texture(texture) => wgpu::BindingResource::TextureView(texture),
+        }
+    }
+}
+
+fn buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    let label = Some("gpuskin culling");
+    device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
 }
 
 /// Instance lists and indirect draws of a crowd, which culling passes write.
@@ -242,17 +283,20 @@ pub(crate) struct CullChunk<'a> {
     /// As in [`CullUniform`].
     pub(crate) cached_poses: u32,
     pub(crate) cache_entries: u32,
+    /// Whether vertices evaluate poses for which there is no palette slot.
+    pub(crate) slotless: bool,
 }
 
-/// Number of kinds of instance lists: instances with their own poses, then instances with shared
-/// poses.
-fn kinds(cached_poses: bool) -> u32 {
+/// Number of kinds of instance lists in memory: instances with their own poses, then instances with shared
+/// poses. Instances without a pose are at the end of the lists of the first kind.
+fn list_kinds(cached_poses: bool) -> u32 {
     1 + u32::from(cached_poses)
 }
 
 impl Culling {
     /// `parameters_of_poses`: parameters of the palette pass for instances and for cached poses;
-    /// the culling pass writes their counts.
+    /// the culling pass writes their counts. `before`: culling of the same instances for another number of palette
+    /// slots, whose lists and marks are used on.
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -260,25 +304,19 @@ impl Culling {
         views: &Views,
         chunk: CullChunk<'_>,
         parameters_of_poses: [&wgpu::Buffer; 2],
+        before: Option<&Self>,
     ) -> Self {
         use wgpu::BufferUsages as Usages;
         let (lods, sets) = (views.lods(mesh), views.sets());
-        let kinds = kinds(chunk.cached_poses > 0) as usize;
+        let kinds = list_kinds(chunk.cached_poses > 0) as usize;
+        let kinds_of_draws = kinds + usize::from(chunk.slotless);
         let capacity = chunk.instances.next_multiple_of(LIST_ALIGNMENT);
-        let buffer = |size, usage| {
-            let label = Some("gpuskin culling");
-            device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
-        };
+        let buffer = |size, usage| buffer(device, size, usage);
         let step = if views.lods_at_once { capacity } else { 0 };
-        let draws = draw_arguments(&mesh.lods[..lods], step, sets * kinds);
+        let draws = draw_arguments(&mesh.lods[..lods], step, sets * kinds_of_draws);
         let parameters = buffer(size_of::<CullUniform>() as u64, Usages::UNIFORM | Usages::COPY_DST);
         let many_clips = many_clips(bounds);
-        let texture = many_clips
-            .then(|| words_texture(device, queue, "gpuskin clips", CLIPS_ACROSS, bytemuck::cast_slice(bounds)));
-        let uniform = buffer(BOUNDS_BYTES, Usages::UNIFORM | Usages::COPY_DST);
-        if !many_clips {
-            queue.write_buffer(&uniform, 0, bytemuck::cast_slice(bounds));
-        }
+        let bounds = before.map_or_else(|| Bounds::new(device, queue, bounds), |before| before.bounds.clone());
         let visible_playbacks =
             buffer(u64::from(chunk.cached_poses + chunk.palette_slots) * PLAYBACK_BYTES, Usages::STORAGE);
         let list_bytes = u64::from(capacity) * ENTRY_BYTES;
@@ -287,7 +325,9 @@ impl Culling {
         // cached.
         let cache_at = marks_at + if views.occlusion { u64::from(capacity) * MARK_BYTES } else { 0 };
         let cache_entries = if chunk.cached_poses > 0 { chunk.cache_entries } else { 0 };
-        let lists = buffer(cache_at + u64::from(cache_entries) * SAMPLE_BYTES, Usages::STORAGE);
+        let lists_bytes = cache_at + u64::from(cache_entries) * SAMPLE_BYTES;
+        let lists = before.map(|before| before.lists.clone());
+        let lists = lists.unwrap_or_else(|| buffer(lists_bytes, Usages::STORAGE | Usages::COPY_SRC));
         let arguments = buffer(
             DRAWS_AT + draws.len() as u64 * 4,
             Usages::STORAGE | Usages::INDIRECT | Usages::COPY_DST | Usages::COPY_SRC,
@@ -304,7 +344,7 @@ impl Culling {
         let whole = wgpu::Buffer::as_entire_binding;
         let resources = [
             whole(&parameters),
-            texture.as_ref().map_or_else(|| whole(&uniform), wgpu::BindingResource::TextureView),
+            bounds.resource(),
             whole(&views.buffer),
             wgpu::BindingResource::Buffer(chunk.places),
             whole(&visible_playbacks),
@@ -322,6 +362,7 @@ impl Culling {
             cached_poses: chunk.cached_poses,
             cache_at: (cache_at / 4) as u32,
             cache_entries,
+            slotless: chunk.slotless.into(),
             ..views.constants(device, mesh)
         };
         let pipelines = [pipelines.cull.1.clone(), pipelines.arguments.1.clone()];
@@ -334,7 +375,7 @@ impl Culling {
             constants,
             step,
         };
-        Self { parameters, visible_playbacks, lists, cull, write, pipelines, many_clips, drawn }
+        Self { parameters, visible_playbacks, lists, cull, write, pipelines, many_clips, bounds, drawn }
     }
 
     /// Culls the first `instances` instances. `live`: layers of some of them hold live bones.
@@ -387,39 +428,41 @@ impl CulledDraws {
     }
 
     /// Lists to draw one after the other: per kind, the range of levels of detail that one call
-    /// draws. Kind 1 is for instances with shared poses.
+    /// draws. Kind 1 is for instances with shared poses, or for those without a pose.
     pub(crate) fn lists(&self) -> impl Iterator<Item = (u32, Range<u32>)> {
         let (lods, at_once) = (self.constants.lods, self.lods_at_once());
         let of_kind = move |kind| (0..lods).step_by(at_once as usize).map(move |first| (kind, first..first + at_once));
-        (0..self.kinds()).flat_map(of_kind)
+        (0..self.draw_kinds()).flat_map(of_kind)
     }
 
     fn lods_at_once(&self) -> u32 {
         if self.step > 0 { self.constants.lods } else { 1 }
     }
 
-    fn kinds(&self) -> u32 {
-        kinds(self.constants.cached_poses > 0)
+    /// Number of kinds of draws.
+    fn draw_kinds(&self) -> u32 {
+        list_kinds(self.constants.cached_poses > 0) + self.constants.slotless
     }
 
-    /// Number of the set of lists of a kind, for a view, or for all views with `None`. A view added
-    /// since has the lists of all views.
-    fn set(&self, view: Option<View>, kind: u32) -> u32 {
+    /// Number of the set of lists for a view, or for all views with `None`. A view added since has the lists of all
+    /// views.
+    fn set(&self, view: Option<View>) -> u32 {
         let CullUniform { views, .. } = self.constants;
         let all = if views > 1 { views } else { 0 };
-        let set = match view {
+        match view {
             // After all other sets.
             Some(View::REVEALED) => all + 1,
             Some(View(index)) if index < views as usize => index as u32,
             _ => all,
-        };
-        set * self.kinds() + kind
+        }
     }
 
     /// Byte offset of the list of a kind and level.
     pub(crate) fn list_at(&self, view: Option<View>, (kind, lod): (u32, u32)) -> u32 {
         let in_set = u64::from(lod) * self.list_bytes();
-        (self.lists_at + u64::from(self.set(view, kind)) * self.lists_set + in_set) as u32
+        let kinds = list_kinds(self.constants.cached_poses > 0);
+        let set = self.set(view) * kinds + kind.min(kinds - 1);
+        (self.lists_at + u64::from(set) * self.lists_set + in_set) as u32
     }
 
     /// Bytes per list.
@@ -436,7 +479,9 @@ impl CulledDraws {
     pub(crate) fn draws(&self, view: Option<View>, kind: u32, lods: &Range<u32>) -> Draws<'_> {
         Draws {
             arguments: &self.arguments,
-            at: self.draws_at + u64::from(self.set(view, kind)) * self.draws_set + u64::from(lods.start) * DRAW_BYTES,
+            at: self.draws_at
+                + u64::from(self.set(view) * self.draw_kinds() + kind) * self.draws_set
+                + u64::from(lods.start) * DRAW_BYTES,
             part_bytes: u64::from(self.constants.lods) * DRAW_BYTES,
             lods: lods.end - lods.start,
             step: self.step,

@@ -1,6 +1,6 @@
 //! Drawing with a game's own pipeline.
 
-use super::draw_run::{PaletteDraw, draw_part};
+use super::draw_run::{OtherPoses, PaletteDraw, draw_part};
 use super::pipelines::DrawnPart;
 use super::{AttachmentId, Crowd, Field, View};
 
@@ -119,6 +119,9 @@ impl<M> Crowd<M> {
     /// before each draw call, and may set the bind groups of a material. The draw calls of a crowd are split by part, by
     /// palette buffer and, where the device needs it, by LOD.
     ///
+    /// The pipeline reads poses from a palette. Crowds of more than [`CrowdDescriptor::pose_bytes`](super::CrowdDescriptor::pose_bytes)
+    /// have one for all visible instances from the second frame on; with `pose_bytes: u64::MAX` from the first.
+    ///
     /// Culled instances are not drawn. If the camera of the pass is not that of the main view, add a view for it with
     /// [`CrowdRenderer::add_view`](super::CrowdRenderer::add_view).
     ///
@@ -160,7 +163,12 @@ impl<M> Crowd<M> {
                 });
                 continue;
             }
-            let cached = pose_cache && geometry.bind_cached(pass, group, &run);
+            if run.others() == Some(OtherPoses::Slotless) {
+                // The game's pipeline reads bones from the palette.
+                self.core.needs_all_poses();
+                continue;
+            }
+            let cached = pose_cache && geometry.bind_others(pass, group, &run).is_some();
             if !pose_cache {
                 geometry.bind(pass, group, &run);
             }

@@ -168,9 +168,22 @@ pub struct CrowdDescriptor {
     pub capacity: u32,
     /// Largest number of instances that all views together show at once, where instances are
     /// culled. Palettes reserve memory for that many poses, 48 bytes per bone each. If more
-    /// instances are visible, those beyond use the poses of other instances, at their own
-    /// positions. `None`: every instance gets its own pose.
+    /// instances are visible, vertices evaluate the poses of those beyond, which takes several times as long. Where shaders
+    /// cannot ([`CrowdDescriptor::pose_bytes`] names the cases), those beyond use the poses of other instances, at their own
+    /// positions. `None`: [`CrowdDescriptor::pose_bytes`] decides.
     pub visible: Option<u32>,
+    /// Bytes of poses for which a palette always has room, where [`CrowdDescriptor::visible`] is `None`; a pose takes 48
+    /// bytes per bone, twice that with [`motion_vectors`](super::RendererDescriptor::motion_vectors). Beyond it, memory follows
+    /// the number of instances that views show, and shrinks some frames after it. If the room is short nevertheless, vertices
+    /// evaluate the other poses: the picture is the same, and takes longer to draw.
+    ///
+    /// There is always room for all instances where vertices cannot evaluate poses: once the crowd has layers, live bones or
+    /// attachments, for models with morph targets, with a [`CrowdDescriptor::time_grid`], without culling, without the device
+    /// feature `INDIRECT_FIRST_INSTANCE` and on D3D12; also once the game has asked for the
+    /// [`instance_buffers`](super::Crowd::instance_buffers), and from the frame after the first one in which
+    /// [`draw_with`](super::Crowd::draw_with) draws the crowd. That first frame lacks the instances without room: for a crowd
+    /// that a game's own pipelines draw, `u64::MAX` makes room for all from the start.
+    pub pose_bytes: u64,
     /// Step of the time grid in seconds of a clip, such as 1.0 / 30.0; applies where instances are
     /// culled. Instances without a fade or a layer snap to the nearest sample of their clip, at
     /// most half a step away. The error is the movement of a vertex in that time at the clip's own
@@ -197,6 +210,7 @@ impl Default for CrowdDescriptor {
         Self {
             capacity: 256,
             visible: None,
+            pose_bytes: 32 << 20,
             time_grid: None,
             sharing: PoseSharing::WithinLodError,
             cache_bytes: 128 << 20,

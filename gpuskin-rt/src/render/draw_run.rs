@@ -37,6 +37,15 @@ pub(crate) struct DrawnPoses {
     pub(crate) frame: u64,
 }
 
+/// Poses of instances that do not read their own from the palette.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OtherPoses {
+    /// Shared poses, whose vertices are cached. The palette has them too.
+    Cached,
+    /// Poses for which the palette has no room. Vertices evaluate them.
+    Slotless,
+}
+
 /// Draw run: instances drawn from one palette.
 pub(crate) struct PaletteDraw<'a> {
     pub(crate) instances: u32,
@@ -45,8 +54,8 @@ pub(crate) struct PaletteDraw<'a> {
     /// Number of the run's first instance in the crowd.
     pub(crate) first: u32,
     pub(crate) bind_group: &'a wgpu::BindGroup,
-    /// Bind group with cached vertices instead of the palette, if the run's instances share poses.
-    pub(crate) cached: Option<&'a wgpu::BindGroup>,
+    /// Bind group with what vertices read instead of the palette, if that is not the place of the run's poses.
+    pub(crate) others: Option<(OtherPoses, &'a wgpu::BindGroup)>,
     /// Whether a compute pass has added the morph targets of all instances.
     pub(crate) morphs_added: bool,
     /// Byte offset of the run's instance list.
@@ -56,6 +65,11 @@ pub(crate) struct PaletteDraw<'a> {
 }
 
 impl DrawRun<'_> {
+    /// Place of the poses of the run, if that is not the palette.
+    pub(crate) fn others(&self) -> Option<OtherPoses> {
+        self.palette.as_ref().and_then(|palette| Some(palette.others?.0))
+    }
+
     /// Numbers of the run's instances in its buffers.
     pub(crate) fn numbers(&self) -> Range<u32> {
         self.start..self.start + self.instances

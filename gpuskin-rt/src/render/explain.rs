@@ -89,7 +89,10 @@ pub struct Explanation {
     /// Palette bytes per instance; 0 on [`DrawPath::Direct`].
     #[doc(hidden)]
     pub bytes_per_instance: u64,
-    /// Draw calls per view: parts times palettes, and twice that with a cache. Independent of the
+    /// Number of poses for which the palettes have room, if it is not that of the crowd's capacity.
+    #[doc(hidden)]
+    pub room: Option<u64>,
+    /// Draw calls per view: parts times palettes, and twice that with a cache or if palettes lack room. Independent of the
     /// number of instances. One call per level of detail on a device without
     /// [`wgpu::Features::INDIRECT_FIRST_INSTANCE`], and on D3D12.
     #[doc(hidden)]
@@ -124,8 +127,7 @@ impl<M> Crowd<M> {
         let (culls, views) = renderer.culls();
         let drawn = self.core.drawn_in(View::MAIN);
         let levels_of = |drawn: &Drawn| -> Vec<Range<u32>> {
-            let draw_runs =
-                drawn.draw_runs(Some(View::MAIN)).filter(|run| run.palette.as_ref().is_none_or(|p| p.cached.is_none()));
+            let draw_runs = drawn.draw_runs(Some(View::MAIN)).filter(|run| run.others().is_none());
             let of_run = |run: DrawRun<'_>| run.palette.map_or(0..1, |palette| palette.lods);
             draw_runs.map(of_run).collect()
         };
@@ -156,7 +158,8 @@ impl<M> Crowd<M> {
             (_, CacheState::On { .. }) => DrawPath::Cache,
             _ => DrawPath::Palette,
         };
-        let kinds = if path == DrawPath::Cache { 2 } else { 1 };
+        let others = drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(View::MAIN))).any(|run| run.others().is_some());
+        let kinds = if path == DrawPath::Cache || others { 2 } else { 1 };
         Explanation {
             model: self.meta.name.to_string(),
             path,
@@ -170,6 +173,7 @@ impl<M> Crowd<M> {
             palettes: poses.map_or(0, |_| palettes),
             lods: culled_lods.or_else(|| draw_runs.iter().map(|lods| lods.end).max()).unwrap_or(1),
             bytes_per_instance: poses.map_or(0, |poses| u64::from(poses.stride()) * MATRIX_BYTES),
+            room: drawn.as_ref().and_then(|drawn| drawn.palettes.as_ref()?.room()),
             draws: (draw_runs.len() * kinds * self.core.parts.len()) as u32,
             morphs_added: (geometry.variant.morphs == MorphUse::Applied && poses.is_some() && drawn.is_some())
                 .then(|| drawn.iter().flat_map(|drawn| drawn.draw_runs(Some(View::MAIN))).all(adds_morphs)),
@@ -220,7 +224,9 @@ impl fmt::Display for Explanation {
         let many = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         write!(f, "  {}", many(self.instances, "instance"))?;
         if path != DrawPath::Direct {
-            write!(f, " in {} ({} bytes per instance)", many(self.palettes, "palette"), self.bytes_per_instance)?;
+            write!(f, " in {} ({} bytes per instance", many(self.palettes, "palette"), self.bytes_per_instance)?;
+            self.room.map_or(Ok(()), |room| write!(f, ", room for the poses of {room}"))?;
+            f.write_str(")")?;
         }
         writeln!(f, ", {} per view", many(self.draws, "draw"))?;
         if self.merged > 1 {

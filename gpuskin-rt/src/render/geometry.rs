@@ -7,7 +7,7 @@ use super::Error;
 use super::cache::{CacheSource, Fill};
 use super::compute::LazyPipelines;
 use super::cull::CullMesh;
-use super::draw_run::DrawRun;
+use super::draw_run::{DrawRun, OtherPoses};
 use super::layouts::Layouts;
 use super::material::MaterialConstants;
 use super::model_checks::{allowed, consistent};
@@ -359,16 +359,21 @@ impl Geometry {
         pass.set_index_buffer(buffer.slice(..range.end), self.index_format);
     }
 
-    /// Binds cached vertices if the run has them, otherwise does the same as [`Self::bind`].
-    /// Returns whether they are cached.
-    pub(crate) fn bind_cached(&self, pass: &mut wgpu::RenderPass<'_>, group: u32, run: &DrawRun<'_>) -> bool {
-        let Some((palette, cached)) = run.palette.as_ref().and_then(|palette| Some((palette, palette.cached?))) else {
+    /// Binds what vertices of the run read instead of the palette, otherwise does the same as [`Self::bind`].
+    /// Returns what that is.
+    pub(crate) fn bind_others(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        group: u32,
+        run: &DrawRun<'_>,
+    ) -> Option<OtherPoses> {
+        let Some((palette, (others, bind_group))) = run.palette.as_ref().and_then(|p| Some((p, p.others?))) else {
             self.bind(pass, group, run);
-            return false;
+            return None;
         };
-        pass.set_bind_group(group, cached, &[palette.offset]);
+        pass.set_bind_group(group, bind_group, &[palette.offset]);
         self.bind_mesh(pass);
-        true
+        Some(others)
     }
 
     /// Binds everything but the pipeline, for `draw_indexed`.

@@ -105,6 +105,21 @@ impl Instances {
         self.slot_of.len()
     }
 
+    /// Translation and scale of an instance.
+    pub(crate) fn place_at(&self, index: usize) -> ([f32; 3], f32) {
+        if self.has_motion() {
+            let transform = self.transform(index);
+            return (transform.translation, transform.scale);
+        }
+        let place = &self.places[index];
+        (place.translation(), place.scale())
+    }
+
+    /// Whether transforms or appearances have changed since [`Instances::changed_places`] was taken.
+    pub(crate) fn has_changed_places(&self) -> bool {
+        self.changed_places.any()
+    }
+
     /// Records of all instances, in drawing order.
     pub(crate) fn records(&self) -> impl ExactSizeIterator<Item = InstanceRecord> {
         (0..self.len()).map(|index| self.record(index))

@@ -194,7 +194,9 @@ impl Layouts {
         let model = match instances {
             InstanceSource::Field => self.field(variant).unwrap_or_else(|| self.model(variant)),
             InstanceSource::Batch { .. } => self.batch(variant.loads_influences),
-            InstanceSource::Records | InstanceSource::Added | InstanceSource::Cached => self.model(variant),
+            InstanceSource::Records | InstanceSource::Added | InstanceSource::Cached | InstanceSource::Slotless => {
+                self.model(variant)
+            }
         };
         let material = if instances.has_table() { self.table(textures) } else { self.material(textures) };
         let of_view = |view| {

@@ -18,7 +18,7 @@ use super::surface::Surface;
 use super::textures::{MaterialTextures, Textures, choose};
 use super::{CrowdDescriptor, CrowdRenderer, Error};
 use crate::field::FieldDescriptor;
-use crate::shader::{InstanceSource, Variant};
+use crate::shader::{InstanceSource, MorphUse, Variant};
 use crate::{MeshPart, Metadata, Model, Payload};
 
 impl CrowdRenderer {
@@ -105,7 +105,7 @@ impl CrowdRenderer {
     fn parts(&mut self, mesh: &[MeshPart], surfaces: &[Surface], text: (Variant, InstanceSource)) -> Vec<DrawnPart> {
         let pipelines = surfaces.iter().map(|surface| self.pipelines.get(&self.layouts, text, *surface));
         let parts = mesh.iter().zip(pipelines);
-        parts.map(|(mesh, pipelines)| DrawnPart { mesh: *mesh, pipelines, cached: None, morphs_added: None }).collect()
+        parts.map(|(mesh, pipelines)| DrawnPart::new(*mesh, pipelines)).collect()
     }
 
     /// Creates a field in this renderer.
@@ -144,6 +144,13 @@ impl CrowdRenderer {
         if matches!(shared.1, CacheState::On { .. }) {
             let cached = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Cached));
             parts.iter_mut().zip(cached).for_each(|(part, cached)| part.cached = Some(cached.pipelines));
+        }
+        if geometry.poses().is_some() && geometry.variant.morphs == MorphUse::None {
+            // Compiled on first use: most crowds have room for all poses.
+            let text = (geometry.variant, InstanceSource::Slotless);
+            for (part, surface) in parts.iter_mut().zip(&on_device.surfaces) {
+                part.slotless = Some(self.pipelines.uncompiled(&self.layouts, text, *surface));
+            }
         }
         if geometry.poses().is_some_and(|poses| poses.morphs_fit(1)) {
             let added = self.parts(&geometry.parts, &on_device.surfaces, (geometry.variant, InstanceSource::Added));

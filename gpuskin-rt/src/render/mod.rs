@@ -101,6 +101,7 @@ mod palettes;
 mod payload;
 mod pipelines;
 mod pose_pass;
+mod pose_room;
 mod poses;
 mod previous;
 mod ray_cast;

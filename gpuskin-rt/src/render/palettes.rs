@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::batched_palette::BatchedPalette;
 use super::cache::PoseCache;
 use super::cull::{self, CulledDraws, Culling, RevealPipelines, Views};
-use super::draw_run::PaletteDraw;
+use super::draw_run::{OtherPoses, PaletteDraw};
 use super::geometry::{Geometry, InstanceBindings};
 use super::gpu::Gpu;
 use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES, part};
 use super::palette::{INSTANCE_ALIGNMENT, LayerBuffer, PoseBindings, PoseEvaluator, identity_list};
 use super::sharing::SharedPoses;
-use crate::cull::expand_bounds;
+use crate::cull::{SLOTS_WANTED_AT, expand_bounds};
 use crate::local::shader::PaletteUniform;
 use crate::{MAX_LODS, Time, View};
 
@@ -24,6 +24,7 @@ pub(crate) struct Palettes {
     chunks: Vec<PaletteChunk>,
     /// Instances per palette, but for the last one.
     instances_per_chunk: u32,
+    pub(crate) room: Room,
     /// Number of views that the instance lists are made for; `None` if nothing is culled.
     pub(crate) views: Option<usize>,
     pub(crate) layers: Option<LayerBuffer>,
@@ -39,17 +40,25 @@ pub(crate) struct CrowdBuffers<'a> {
     pub(crate) capacity: u32,
     /// Distance by which attachments extend the bounds of clips, metres.
     pub(crate) reach: f32,
-    /// Largest number of instances visible at once; `None`: all.
-    pub(crate) visible: Option<u32>,
+    pub(crate) room: Room,
     /// Shared poses, if instances share any.
     pub(crate) sharing: Option<&'a SharedPoses>,
+}
+
+/// Number of poses for which each palette of a crowd has room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// `None`: one per instance.
+    pub(crate) slots: Option<u32>,
+    /// Whether vertices evaluate the poses of further instances. Else these use the poses of others.
+    pub(crate) slotless: bool,
 }
 
 #[derive(Clone, Debug)]
 struct PaletteChunk {
     drawing: Drawing,
-    /// Bind group for drawing cached vertices, if there are any.
-    cached: Option<wgpu::BindGroup>,
+    /// Bind group for instances that do not read their own pose from the palette, if there may be any.
+    others: Option<(OtherPoses, wgpu::BindGroup)>,
     /// Lists and draws of the visible instances, if any are culled.
     culled: Option<CulledDraws>,
     /// Passes of this palette alone; `None` in a batch.
@@ -100,7 +109,8 @@ impl PalettePasses {
 
 impl Palettes {
     /// Creates palettes for the capacity of the buffers. With `views`, only instances visible
-    /// in one of them are drawn.
+    /// in one of them are drawn. `before`: palettes of the same instances, views and attachments with another room, whose
+    /// lists are used on.
     pub(crate) fn new(
         Gpu { device, queue }: Gpu<'_>,
         layouts: &Layouts,
@@ -109,6 +119,7 @@ impl Palettes {
         buffers: &CrowdBuffers<'_>,
         layers: &LayerBuffer,
         views: Option<&Views>,
+        before: Option<&Self>,
     ) -> Self {
         let mut bounds = geometry.bounds.as_deref().map(|bounds| expand_bounds(bounds, buffers.reach));
         bounds.iter_mut().zip(buffers.sharing).for_each(|(bounds, sharing)| sharing.set_steps(bounds));
@@ -122,9 +133,10 @@ impl Palettes {
             Some((views, _)) => {
                 let listed =
                     views.max_instances(&geometry.cull_mesh(), poses.binding, sharing.map(|sharing| sharing.entries));
-                let posed = buffers
-                    .visible
-                    .map_or(max_instances, |visible| if visible <= max_instances { u32::MAX } else { max_instances });
+                let posed = match buffers.room {
+                    Room { slots: Some(slots), slotless: false } if slots <= max_instances => u32::MAX,
+                    _ => max_instances,
+                };
                 (listed / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(posed.into()).min(1 << 31) as u32
             }
             None => max_instances,
@@ -135,10 +147,14 @@ impl Palettes {
         } else {
             0
         };
-        let chunk = |first: u32| {
+        let chunk = |(number, first): (usize, u32)| {
             let instances = instances_per_chunk.min(buffers.capacity - first);
-            let visible = buffers.visible.filter(|_| culled.is_some()).unwrap_or(instances);
-            let palette_slots = visible.clamp(1, instances.max(1));
+            let slots = buffers.room.slots.filter(|_| culled.is_some()).unwrap_or(instances);
+            let palette_slots = slots.clamp(1, instances.max(1));
+            // Lists are the same whether all instances have room or only some.
+            let slotless = buffers.room.slotless && culled.is_some();
+            let before = before.filter(|before| before.instances_per_chunk == instances_per_chunk);
+            let before = before.and_then(|before| before.chunks.get(number)?.passes.as_ref()?.culling.as_deref());
             let palette = poses.palette(device, cached_poses + palette_slots);
             let [parameters, of_cache] = ["gpuskin palette parameters", "gpuskin cache parameters"].map(|label| {
                 device.create_buffer(&wgpu::BufferDescriptor {
@@ -151,12 +167,18 @@ impl Palettes {
             let places = part(buffers.places, PLACE_BYTES, first, instances);
             let playbacks = part(buffers.playbacks, PLAYBACK_BYTES, first, instances);
             let culling = culled.map(|(views, bounds)| {
-                let (places, playbacks) = (places.clone(), playbacks.clone());
-                let chunk =
-                    cull::CullChunk { places, playbacks, instances, palette_slots, cached_poses, cache_entries };
+                let chunk = cull::CullChunk {
+                    places: places.clone(),
+                    playbacks: playbacks.clone(),
+                    instances,
+                    palette_slots,
+                    cached_poses,
+                    cache_entries,
+                    slotless,
+                };
                 let parameters = [&parameters, &of_cache];
                 let mesh = geometry.cull_mesh();
-                Arc::new(Culling::new(device, queue, (&mesh, bounds), views, chunk, parameters))
+                Arc::new(Culling::new(device, queue, (&mesh, bounds), views, chunk, parameters, before))
             });
             let list = culling.as_ref().map_or_else(|| identity_list(device, queue, instances), |c| c.lists.clone());
             let list = wgpu::BufferBinding {
@@ -183,22 +205,47 @@ impl Palettes {
                 )
             });
             let compute = poses.bind_group(device, &parameters, seen, &palette, layers);
+            let cached = cache.as_ref().map(|cache| (OtherPoses::Cached, cache.drawing.clone()));
+            let others = cached.or_else(|| slotless.then(|| (OtherPoses::Slotless, drawing(poses.words()))));
             let drawing = Drawing::Own(drawing(&palette));
-            let cached = cache.as_ref().map(|cache| cache.drawing.clone());
             let culled = culling.as_ref().map(|culling| culling.drawn.clone());
             let passes = Some(PalettePasses { parameters, palette, compute, culling, cache });
-            PaletteChunk { drawing, cached, culled, passes, slots: palette_slots }
+            PaletteChunk { drawing, others, culled, passes, slots: palette_slots }
         };
-        let chunks = (0..buffers.capacity).step_by(instances_per_chunk.max(1) as usize).map(chunk).collect();
-        let views = culled.map(|(views, _)| views.count);
-        Self { own: Some(poses.clone()), chunks, instances_per_chunk, views, layers: Some(layers.clone()) }
+        let starts = (0..buffers.capacity).step_by(instances_per_chunk.max(1) as usize);
+        let chunks = starts.enumerate().map(chunk).collect();
+        let (views, room) = (culled.map(|(views, _)| views.count), buffers.room);
+        Self { own: Some(poses.clone()), chunks, instances_per_chunk, room, views, layers: Some(layers.clone()) }
+    }
+
+    /// Records copies of the number of palette slots that the passes of the last frame wanted in each palette, one word
+    /// each.
+    pub(crate) fn copy_wanted_slots(&self, encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer) {
+        for (at, lists) in (0..to.size()).step_by(4).zip(self.lists()) {
+            encoder.copy_buffer_to_buffer(lists, SLOTS_WANTED_AT, to, at, 4);
+        }
+    }
+
+    /// Number of palettes whose instances are culled.
+    pub(crate) fn culled_len(&self) -> usize {
+        self.lists().count()
+    }
+
+    fn lists(&self) -> impl Iterator<Item = &wgpu::Buffer> {
+        self.chunks.iter().filter_map(|chunk| Some(&chunk.passes.as_ref()?.culling.as_ref()?.lists))
+    }
+
+    /// Number of poses of instances for which there is room, if it is not the number of instances.
+    pub(crate) fn room(&self) -> Option<u64> {
+        self.room.slots.map(|_| self.chunks.iter().map(|chunk| u64::from(chunk.slots)).sum())
     }
 
     /// Palette of a crowd of a batch, which evaluates and culls.
     pub(crate) fn in_batch(palette: BatchedPalette, culled: CulledDraws) -> Self {
         let drawing = Drawing::Batched(Arc::new(palette));
-        let chunk = PaletteChunk { drawing, cached: None, culled: Some(culled), passes: None, slots: 0 };
-        Self { own: None, chunks: vec![chunk], instances_per_chunk: u32::MAX, views: None, layers: None }
+        let chunk = PaletteChunk { drawing, others: None, culled: Some(culled), passes: None, slots: 0 };
+        let room = Room { slots: None, slotless: false };
+        Self { own: None, chunks: vec![chunk], instances_per_chunk: u32::MAX, room, views: None, layers: None }
     }
 
     /// Whether a batch evaluates the poses.
@@ -244,7 +291,7 @@ impl Palettes {
                 instances: range.end - range.start,
                 first: range.start,
                 bind_group: chunk.drawing(),
-                cached: chunk.cached.as_ref().filter(|_| kind > 0),
+                others: chunk.others.as_ref().filter(|_| kind > 0).map(|(others, bind_group)| (*others, bind_group)),
                 morphs_added: self
                     .own
                     .as_ref()

@@ -348,6 +348,15 @@ pub(crate) struct DrawnPart {
     pub(crate) pipelines: Arc<Pipelines>,
     /// Pipelines that draw cached vertices, if the crowd has a cache.
     pub(crate) cached: Option<Arc<Pipelines>>,
+    /// Pipelines for instances whose bones vertices evaluate, if the crowd may have some.
+    pub(crate) slotless: Option<Arc<Pipelines>>,
     /// Pipelines for instances whose morph targets a compute pass has added, if the model has any.
     pub(crate) morphs_added: Option<Arc<Pipelines>>,
+}
+
+impl DrawnPart {
+    /// Part whose instances all read their poses from the palette or the animation texture.
+    pub(crate) fn new(mesh: MeshPart, pipelines: Arc<Pipelines>) -> Self {
+        Self { mesh, pipelines, cached: None, slotless: None, morphs_added: None }
+    }
 }

@@ -8,8 +8,8 @@ use super::batch_passes::COUNTED_DRAWS;
 use super::batching::Batching;
 use super::compute::LazyPipelines;
 use super::crowd_core::{CrowdCore, Drawn};
-use super::cull::{DRAW_LODS_AT_ONCE, Views};
-use super::draw_run::draw_part;
+use super::cull::{CulledViews, DRAW_LODS_AT_ONCE, Views};
+use super::draw_run::{OtherPoses, draw_part};
 use super::error::Error;
 use super::field_core::FieldCore;
 use super::geometry::PoseMemory;
@@ -27,7 +27,7 @@ use super::staging::Uploads;
 use super::textures::{self, SampledTexture, Samplers};
 use super::view::SceneUniform;
 use super::{Camera, Light, RendererDescriptor, View};
-use crate::cull::{CullView, MAX_VIEWS};
+use crate::cull::{CullView, Frustum, MAX_VIEWS};
 use crate::lighting::Lighting;
 use crate::shader::Variant;
 use crate::{Encoding, Time};
@@ -302,9 +302,13 @@ impl CrowdRenderer {
         let (gpu, pipelines) = (Gpu { device: &self.device, queue }, (&self.layouts, &mut self.pipelines));
         let mut uploads = Uploads::new(&self.device);
         result = result.and(self.batching.update(gpu, pipelines, (views, pyramid), &crowds, &mut uploads));
+        let camera_of = |view: &ViewOnDevice| *view.camera.lock().unwrap_or_else(PoisonError::into_inner);
+        let cameras = self.views.iter().filter_map(camera_of);
+        let frusta: Vec<_> = cameras.map(|camera| Frustum::new(&camera.view_proj)).collect();
+        let views = self.culling().map(|views| CulledViews { views, frusta: &frusta });
         for crowd in &crowds {
             let pipelines = (&self.scatter_pipeline, &self.motion_pipelines);
-            result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, pipelines, self.culling()));
+            result = result.and(crowd.upload(queue, &mut uploads, &self.layouts, pipelines, views));
         }
         self.batching.upload(&mut uploads, queue, &self.scatter_pipeline);
         uploads.submit(queue);
@@ -376,6 +380,7 @@ impl CrowdRenderer {
         if let Some(views) = self.culling() {
             views.copy(encoder, self.views.iter().map(|view| &view.uniform));
         }
+        crowds.iter().for_each(|crowd| crowd.read_wanted_poses(encoder));
         let descriptor = wgpu::ComputePassDescriptor { label: Some("gpuskin palettes"), timestamp_writes: None };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         let times = [time, self.previous_time()];
@@ -492,18 +497,23 @@ impl CrowdRenderer {
             }
             let model = &*crowd.model;
             for (number, run) in drawn.draw_runs(Some(view)).enumerate() {
-                let cached = model.geometry.bind_cached(pass, 1, &run);
+                let others = model.geometry.bind_others(pass, 1, &run);
                 let morphs_added = run.palette.as_ref().is_some_and(|palette| palette.morphs_added);
                 for (i, part) in crowd.parts.iter().enumerate().filter(|_| draws_own) {
                     let added = part.morphs_added.as_ref().filter(|_| morphs_added);
-                    let pipelines = part.cached.as_ref().filter(|_| cached).or(added).unwrap_or(&part.pipelines);
+                    let pipelines = match others {
+                        Some(OtherPoses::Cached) => part.cached.as_ref(),
+                        Some(OtherPoses::Slotless) => part.slotless.as_ref(),
+                        None => added,
+                    };
+                    let pipelines = pipelines.unwrap_or(&part.pipelines);
                     let Some(pipeline) = pipelines.of(kind) else { continue };
                     pass.set_pipeline(pipeline);
                     pass.set_bind_group(2, model.materials.get(part.mesh.material), &[]);
                     draw_part(pass, i, &part.mesh, &run);
                 }
-                if cached && !drawn.attached.is_empty() {
-                    // Attachments need bones, not cached vertices.
+                if others.is_some() && !drawn.attached.is_empty() {
+                    // Attachments need bones from the palette. Crowds with attachments have room there for all poses.
                     model.geometry.bind(pass, 1, &run);
                 }
                 for attached in &drawn.attached {

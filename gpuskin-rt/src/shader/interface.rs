@@ -8,7 +8,7 @@ use super::bindings::{
     PREVIOUS_BINDING, PREVIOUS_LOCATION, VERTICES_BINDING, clips_across,
 };
 use super::variant::{InstanceSource, MorphUse, Variant};
-use crate::VertexFormat;
+use crate::{VertexFormat, local};
 
 /// Returns the code that depends on numbers: the vertex input and the bindings.
 pub(super) fn interface(variant: Variant, group: u32, instances: InstanceSource) -> String {
@@ -26,6 +26,7 @@ pub(super) fn interface(variant: Variant, group: u32, instances: InstanceSource)
         }
         let poses = match instances {
             InstanceSource::Cached => "gpuskin_cached_vertices: array<vec4<u32>>",
+            InstanceSource::Slotless => "gpuskin_words: array<u32>",
             _ => "gpuskin_palette: array<mat3x4<f32>>",
         };
         let number = if variant.reads_number(instances) { VERTEX_NUMBER } else { "" };
@@ -49,6 +50,9 @@ pub(super) fn interface(variant: Variant, group: u32, instances: InstanceSource)
             );
         }
         text.push_str(&morphs_binding(variant, group));
+        if instances == InstanceSource::Slotless {
+            text.push_str(&local::shader::constants());
+        }
         return text + &words(variant, group);
     }
     if instances == InstanceSource::Records {

@@ -30,7 +30,12 @@ pub(super) fn modules(variant: Variant, instances: InstanceSource) -> impl Itera
             &[include_str!("../../shaders/field.wgsl"), include_str!("../../shaders/instance_field.wgsl")]
         }
         InstanceSource::Batch { .. } => &[include_str!("../../shaders/instance_batch.wgsl")],
-        _ if variant.encoding.needs_compute() => &[include_str!("../../shaders/instance_list.wgsl")],
+        InstanceSource::Slotless => {
+            &[include_str!("../../shaders/playback_words.wgsl"), include_str!("../../shaders/instance_list.wgsl")]
+        }
+        _ if variant.encoding.needs_compute() => {
+            &[include_str!("../../shaders/playing_none.wgsl"), include_str!("../../shaders/instance_list.wgsl")]
+        }
         _ => &[include_str!("../../shaders/instance_attributes.wgsl")],
     };
     let previous = match (variant.previous_transforms && instances.reads_previous(), variant.encoding.needs_compute()) {
@@ -62,7 +67,7 @@ pub(super) fn modules(variant: Variant, instances: InstanceSource) -> impl Itera
 /// Modules that move vertices by morph targets.
 fn of_morphs(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     let has_morphs = match instances {
-        InstanceSource::Cached | InstanceSource::Batch { .. } => false,
+        InstanceSource::Cached | InstanceSource::Slotless | InstanceSource::Batch { .. } => false,
         InstanceSource::Records | InstanceSource::Added | InstanceSource::Field => variant.morphs == MorphUse::Applied,
     };
     if !has_morphs {
@@ -97,6 +102,13 @@ fn of_morphs(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
 
 /// Modules that read the bones of a pose pass.
 const POSED: &[&str] = &[include_str!("../../shaders/pose_places.wgsl"), include_str!("../../shaders/bone_posed.wgsl")];
+
+/// Modules that evaluate the bones of local tracks.
+const SLOTLESS: &[&str] = &[
+    include_str!("../../shaders/local.wgsl"),
+    include_str!("../../shaders/pose_source_frames.wgsl"),
+    include_str!("../../shaders/bone_slotless.wgsl"),
+];
 
 /// Modules for encodings of bones.
 fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
@@ -147,7 +159,8 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     if instances == InstanceSource::Cached {
         return vertex.chain([include_str!("../../shaders/cached.wgsl")]).collect();
     }
-    let blend = match (packing.influences(), posed || variant.encoding.needs_compute()) {
+    let slotless = instances == InstanceSource::Slotless;
+    let blend = match (packing.influences(), posed || (variant.encoding.needs_compute() && !slotless)) {
         (8, true) if posed => include_str!("../../shaders/blend_bones8_posed.wgsl"),
         (8, true) => include_str!("../../shaders/blend_bones8_palette.wgsl"),
         (8, false) => include_str!("../../shaders/blend_bones8.wgsl"),
@@ -156,6 +169,7 @@ fn of_bones(variant: Variant, instances: InstanceSource) -> Vec<&'static str> {
     };
     let bones = match instances {
         InstanceSource::Batch { .. } => &[include_str!("../../shaders/bone_batch.wgsl")],
+        InstanceSource::Slotless => SLOTLESS,
         _ if posed => POSED,
         _ => variant.encoding.info().wgsl,
     };

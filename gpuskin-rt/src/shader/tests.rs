@@ -56,8 +56,12 @@ fn every() -> impl Iterator<Item = (String, String)> {
                     let source = InstanceSource::Batch { table };
                     (format!("{source:?} of {variant:?}"), diffuse(variant, source, variant.model_variants, table))
                 });
+                let slotless = (
+                    format!("crowd without poses of {variant:?}"),
+                    diffuse(variant, InstanceSource::Slotless, variant.model_variants, true),
+                );
                 let fill = (format!("cache fill of {variant:?}"), cache::fill(variant));
-                batched.into_iter().chain([cached, fill])
+                batched.into_iter().chain([cached, slotless, fill])
             },
         ))
         .chain(Variant::all().filter(|v| v.encoding.needs_compute() && v.morphs == MorphUse::Applied).map(|variant| {

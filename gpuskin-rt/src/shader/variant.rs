@@ -131,7 +131,9 @@ impl Variant {
         match instances {
             InstanceSource::Cached => true,
             InstanceSource::Batch { .. } => self.loads_from_buffer(),
-            InstanceSource::Records | InstanceSource::Added | InstanceSource::Field => self.has_vertex_index(),
+            InstanceSource::Records | InstanceSource::Added | InstanceSource::Slotless | InstanceSource::Field => {
+                self.has_vertex_index()
+            }
         }
     }
 
@@ -244,6 +246,8 @@ pub(crate) enum InstanceSource {
     Added,
     /// Instance records, with vertices that are already skinned.
     Cached,
+    /// Instance records, with bones that vertices evaluate, because the palette has no room for them.
+    Slotless,
     /// A formula.
     Field,
     /// Instance records of all crowds of a batch.
@@ -257,7 +261,7 @@ pub(crate) enum InstanceSource {
 impl InstanceSource {
     /// Whether transforms of the previous frame are read where the variant has them.
     pub(super) fn reads_previous(self) -> bool {
-        matches!(self, Self::Records | Self::Added | Self::Cached)
+        matches!(self, Self::Records | Self::Added | Self::Cached | Self::Slotless)
     }
 
     /// Whether the materials of a draw call are in a table.
@@ -272,7 +276,8 @@ impl InstanceSource {
 
     /// Whether entries of the lists of drawn instances have slots of the palette.
     pub(super) fn lists_slots(self, variant: Variant) -> bool {
-        variant.encoding.needs_compute() && matches!(self, Self::Records | Self::Added | Self::Batch { .. })
+        variant.encoding.needs_compute()
+            && matches!(self, Self::Records | Self::Added | Self::Slotless | Self::Batch { .. })
     }
 
     /// Whether vertices read bones that a pose pass has drawn.

@@ -51,38 +51,47 @@ pub fn build(recipe: Recipe, number: usize) -> TestModel {
 }
 
 pub struct Scene {
-    gpu: Gpu,
-    renderer: CrowdRenderer,
+    pub gpu: Gpu,
+    pub renderer: CrowdRenderer,
     pub crowds: Vec<Crowd<Dynamic>>,
     pub ids: Vec<Vec<InstanceId>>,
-    sun: View,
+    pub sun: View,
 }
 
 impl Scene {
     pub fn new(
-        (limits, features): (wgpu::Limits, wgpu::Features),
+        device: (wgpu::Limits, wgpu::Features),
         models: &[TestModel],
         descriptor: RendererDescriptor,
         fewest: u32,
     ) -> Option<Self> {
-        let gpu = open(wgpu::Backends::VULKAN, limits, features)?;
-        let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
-        let sun = renderer.add_view();
-        let mut scene = Self { gpu, renderer, crowds: Vec::new(), ids: Vec::new(), sun };
+        let mut scene = Self::empty(device, descriptor)?;
         let more = |i: usize| if fewest < 20 { fewest } else { fewest + i as u32 * 13 };
         models.iter().enumerate().for_each(|(i, model)| scene.add(model, more(i), i as u32));
         Some(scene)
     }
 
+    /// Scene without crowds.
+    pub fn empty((limits, features): (wgpu::Limits, wgpu::Features), descriptor: RendererDescriptor) -> Option<Self> {
+        let gpu = open(wgpu::Backends::VULKAN, limits, features)?;
+        let mut renderer = CrowdRenderer::new(&gpu.device, &gpu.queue, descriptor).unwrap();
+        let sun = renderer.add_view();
+        Some(Self { gpu, renderer, crowds: Vec::new(), ids: Vec::new(), sun })
+    }
+
     /// Adds a crowd with a few instances, some of them in a crossfade, tinted or invisible.
     fn add(&mut self, test: &TestModel, count: u32, seed: u32) {
-        let descriptor = CrowdDescriptor { capacity: 10, ..Default::default() };
+        self.add_with(test, CrowdDescriptor { capacity: 10, ..Default::default() }, count, seed);
+    }
+
+    /// Adds a crowd as [`Scene::add`] does, with a descriptor.
+    pub fn add_with(&mut self, test: &TestModel, descriptor: CrowdDescriptor, count: u32, seed: u32) {
         self.crowds.push(Crowd::with_model(&mut self.renderer, &test.model, descriptor).unwrap());
         self.ids.push(Vec::new());
         self.spawn(self.crowds.len() - 1, count, seed);
     }
 
-    fn spawn(&mut self, number: usize, count: u32, seed: u32) {
+    pub fn spawn(&mut self, number: usize, count: u32, seed: u32) {
         let (crowd, mut random) = (&self.crowds[number], Random(u64::from(seed) + 3));
         for i in 0..count {
             let at = random.vector() * 25.0;

@@ -37,6 +37,7 @@ mod own_pipeline;
 mod palette;
 mod paths;
 mod picking;
+mod room;
 mod second_uv;
 mod sheen;
 mod surface;
@@ -59,6 +60,10 @@ fn main() -> std::process::ExitCode {
         test!(alpha::blended_instances_occlude_nothing, VULKAN),
         test!(alpha::blended_materials_need_a_format_that_blends, GPU),
         test!(alpha::own_pipelines_draw_blended_parts_or_others, GPU),
+        test!(room::instances_without_a_palette_slot_have_their_own_pose, EIGHT_BUFFERS),
+        test!(room::room_follows_what_views_show, EIGHT_BUFFERS),
+        test!(room::room_grows_although_no_sampled_instance_is_in_view, EIGHT_BUFFERS),
+        test!(room::crowds_that_need_all_poses_have_room_for_them, EIGHT_BUFFERS),
         test!(batch::batched_pictures_match_single_crowds, VULKAN),
         test!(batch::batched_pictures_of_blended_materials_match_single_crowds, VULKAN),
         test!(batch::batched_pictures_in_the_full_material_match_single_crowds, VULKAN),

@@ -104,6 +104,7 @@ fn scene(gpu: &Gpu, test: &TestModel, way: Way) -> Scene {
         path: way.shared.map(|poses| if poses > 0 { DrawPath::Cache } else { DrawPath::Palette }),
         // Eight vertices and one bone per pose.
         cache_bytes: u64::from(way.shared.unwrap_or(0)) * (8 * 16 + 48),
+        ..Default::default()
     };
     let crowd = Crowd::with_model(&mut renderer, &test.model, descriptor).unwrap();
     let mut random = Random(3);

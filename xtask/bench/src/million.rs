@@ -12,6 +12,8 @@ use crate::report::{heading, line, median, seconds, time};
 
 const SIZE: wgpu::Extent3d = wgpu::Extent3d { width: 1920, height: 1080, depth_or_array_layers: 1 };
 const FRAMES: usize = 31;
+/// Frames before those that are measured: they upload all instances, wake the device, and make room for poses.
+const SETTLED: usize = 40;
 /// Frames on a software renderer.
 const SOFTWARE_FRAMES: usize = 4;
 /// Height of the camera, in metres.
@@ -96,8 +98,9 @@ impl<'m> Scene<'m> {
         name: &str,
         camera: impl Fn(usize) -> Camera,
     ) -> Result<(), String> {
-        let (frames, first) = if context.is_software() { (SOFTWARE_FRAMES, 1) } else { (FRAMES, 5) };
+        let (frames, first) = if context.is_software() { (SOFTWARE_FRAMES, 1) } else { (SETTLED + FRAMES, SETTLED) };
         let (mut all, mut steps, mut cpu) = (Vec::new(), [const { Vec::new() }; STEPS], Vec::new());
+        let (mut cut, mut most) = (Vec::new(), 0.0_f64);
         for i in 0..frames {
             let mut encoder = context.device.create_command_encoder(&Default::default());
             let mark = |encoder: &mut wgpu::CommandEncoder, query: u32| {
@@ -128,21 +131,28 @@ impl<'m> Scene<'m> {
                 context.wait()
             });
             result?;
-            // The first frames upload all instances, and wake the device.
+            let durations = frame.timer.as_ref().map(|timer| timer.read(context)).transpose()?;
+            let whole = durations.map_or(wall, |durations| durations.iter().sum());
+            most = most.max(self.room());
             if i < first {
+                cut.push(whole);
                 continue;
             }
             cpu.push(prepare + reveal);
-            match &frame.timer {
-                Some(timer) => {
-                    let durations = timer.read(context)?;
-                    all.push(durations.iter().sum());
-                    steps.iter_mut().zip(durations).for_each(|(step, duration)| step.push(duration));
-                }
-                None => all.push(wall),
-            }
+            all.push(whole);
+            steps.iter_mut().zip(durations.into_iter().flatten()).for_each(|(step, duration)| step.push(duration));
         }
+        let room = self.room();
+        line(&format!("{name}: memory of poses (goal: 450 MB, 64 MB with occlusion)"), format!("{:.1} MB", room / 1e6));
+        line(&format!("{name}: most memory of poses, after a cut"), format!("{:.1} MB", most / 1e6));
+        time(&format!("{name}: longest of the first {first} frames, after a cut"), cut.into_iter().fold(0.0, f64::max));
         self.report(name, all, steps, cpu)
+    }
+
+    /// Bytes of the poses for which there is room.
+    fn room(&self) -> f64 {
+        let explained = self.crowd.explain(&self.renderer);
+        explained.room.unwrap_or(u64::from(explained.instances)) as f64 * explained.bytes_per_instance as f64
     }
 
     fn report(&self, name: &str, all: Vec<f64>, steps: [Vec<f64>; STEPS], cpu: Vec<f64>) -> Result<(), String> {

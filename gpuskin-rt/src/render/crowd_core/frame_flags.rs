@@ -16,6 +16,8 @@ pub(super) struct FrameFlags {
     /// the first pass draws all instances in view.
     revealed: AtomicBool,
     ignore_marks: AtomicBool,
+    /// Whether palettes need room for the poses of all instances.
+    all_poses: AtomicBool,
     /// Number of instances on the device that are drawn.
     uploaded: AtomicU32,
     /// [`CrowdCore::batch_needs`](super::CrowdCore::batch_needs) as of the last frame in which the crowd was active: room
@@ -31,6 +33,7 @@ impl Default for FrameFlags {
             merged: AtomicBool::new(false),
             revealed: AtomicBool::new(false),
             ignore_marks: AtomicBool::new(true),
+            all_poses: AtomicBool::new(false),
             uploaded: AtomicU32::new(0),
             batch_needs: AtomicU64::new(0),
         }
@@ -72,6 +75,14 @@ impl FrameFlags {
 
     pub(super) fn ignores_marks(&self) -> bool {
         self.ignore_marks.load(Relaxed)
+    }
+
+    pub(super) fn needs_all_poses(&self) -> bool {
+        self.all_poses.load(Relaxed)
+    }
+
+    pub(super) fn set_needs_all_poses(&self) {
+        self.all_poses.store(true, Relaxed);
     }
 
     pub(super) fn uploaded(&self) -> u32 {

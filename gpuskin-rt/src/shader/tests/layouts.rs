@@ -129,10 +129,11 @@ fn wgsl_structures_match_rust_layout() {
                 cache_at,
                 cache_entries,
                 influence_error,
+                slotless,
                 errors
             ]
         );
-        assert_eq!(parameters, (16, size_of::<cull::CullUniform>()));
+        assert_eq!(parameters, (17, size_of::<cull::CullUniform>()));
     }
     for text in [
         cull::cull(cull::CullScope::Batch),
