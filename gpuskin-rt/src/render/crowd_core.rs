@@ -1,7 +1,6 @@
 //! Crowd as the renderer draws it: state that the renderer shares with the handles of a crowd.
 
 use core::ops::Deref;
-use glam::Vec3;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,23 +16,23 @@ use super::gpu::Gpu;
 use super::gpu_model::GpuModel;
 use super::instances::Instances;
 use super::layers::CrowdLayers;
-use super::layouts::{Layouts, MATRIX_BYTES, PLACE_BYTES, PLAYBACK_BYTES, part};
+use super::layouts::{Layouts, PLACE_BYTES, PLAYBACK_BYTES, part};
 use super::motion_pass::{MotionPass, MotionPipelines};
 use super::motions::{MotionRecords, Motions};
-use super::palettes::{CrowdBuffers, Palettes, Room};
+use super::palettes::{CrowdBuffers, Palettes};
 use super::pipelines::DrawnPart;
-use super::pose_room::{PoseRoom, Seen};
+use super::pose_room::PoseRoom;
 use super::poses::{PosedLists, Poses};
 use super::scatter::{Scatter, ScatterPipeline, scatters};
 use super::sharing::{CacheState, SharedPoses};
 use super::staging::Uploads;
 use super::{CrowdDescriptor, Error, InstanceId, View};
-use crate::cull::{self, CullView};
-use crate::shader::MorphUse;
+use crate::cull::CullView;
 use crate::{ClipInfo, Time};
 
 mod batched;
 mod frame_flags;
+mod room;
 
 use frame_flags::FrameFlags;
 
@@ -386,7 +385,7 @@ impl CrowdCore {
             let previous = previous.as_ref();
             let instances = CrowdBuffers { places, playbacks, previous, capacity, room, reach, sharing };
             let new = |before: Option<&Palettes>| {
-                Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, views, before))
+                Arc::new(Palettes::new(gpu, layouts, geometry, poses, &instances, layers, (views, before)))
             };
             state.palettes = Some(match state.palettes.take().filter(fits_views) {
                 Some(palettes) if palettes.room != room => new(Some(&palettes)),
@@ -466,50 +465,6 @@ impl CrowdCore {
             self.flags.touch();
         }
         Ok(())
-    }
-
-    /// Room for poses in the next frame.
-    fn next_room(&self, state: &mut CrowdState, views: Option<CulledViews<'_>>) -> Room {
-        let geometry = &self.model.geometry;
-        let Some(poses) = geometry.poses() else { return Room { slots: None, slotless: false } };
-        let culled = views.filter(|of_all| of_all.views.lods_at_once).zip(geometry.bounds.as_ref());
-        // Shaders that evaluate poses have no layers, and those of attachments read bones from the palette.
-        if state.layers.any() || state.attachments.iter().next().is_some() {
-            self.flags.set_needs_all_poses();
-        }
-        // Places that a game's passes write are not known on the CPU.
-        let follows = geometry.variant.morphs == MorphUse::None
-            && self.sharing.is_none()
-            && !state.exclusive
-            && !self.flags.needs_all_poses();
-        let capacity = state.capacity as u32;
-        match (state.visible, culled.filter(|_| follows)) {
-            (Some(visible), culled) => Room { slots: Some(visible), slotless: culled.is_some() && visible < capacity },
-            (None, None) => Room { slots: None, slotless: false },
-            (None, Some((CulledViews { views, frusta }, bounds))) => {
-                let [minimum, extent] = cull::all_clip_bounds(bounds).map(|[x, y, z, _]| Vec3::new(x, y, z));
-                let radius = minimum.abs().max((minimum + extent).abs()).length();
-                let CrowdState { instances, pose_room, .. } = state;
-                let seen = Seen { instances, radius, frusta, occlusion: views.occlusion };
-                pose_room.next(capacity, u64::from(poses.stride()) * MATRIX_BYTES, &seen)
-            }
-        }
-    }
-
-    /// Makes room for the poses of all instances, from the next frame on.
-    pub(crate) fn needs_all_poses(&self) {
-        self.flags.set_needs_all_poses();
-        self.flags.touch();
-    }
-
-    /// Records copies of the number of poses that the last frame wanted, if the room for them follows it.
-    pub(crate) fn read_wanted_poses(&self, encoder: &mut wgpu::CommandEncoder) {
-        let mut state = self.locked();
-        let state = &mut *state;
-        let palettes = state.palettes.as_ref().filter(|palettes| palettes.room.slotless && state.visible.is_none());
-        if let Some(palettes) = palettes {
-            state.pose_room.read(&self.device, encoder, palettes);
-        }
     }
 
     /// Bytes that the last upload wrote.

@@ -118,8 +118,7 @@ impl Palettes {
         poses: &Arc<PoseEvaluator>,
         buffers: &CrowdBuffers<'_>,
         layers: &LayerBuffer,
-        views: Option<&Views>,
-        before: Option<&Self>,
+        (views, before): (Option<&Views>, Option<&Self>),
     ) -> Self {
         let mut bounds = geometry.bounds.as_deref().map(|bounds| expand_bounds(bounds, buffers.reach));
         bounds.iter_mut().zip(buffers.sharing).for_each(|(bounds, sharing)| sharing.set_steps(bounds));
