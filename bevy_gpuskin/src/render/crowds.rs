@@ -296,6 +296,8 @@ impl CharacterRenderer {
         looks: &Looks<M>,
     ) -> Result<(MadeCrowd<M>, Vec<DrawnMesh>), Error> {
         let Looks { model, props, surface } = looks;
+        // Bevy's pipelines read bones from a palette alone.
+        let descriptor = CrowdDescriptor { pose_bytes: u64::MAX, ..descriptor };
         let crowd = match core::ptr::eq(*model, M::MODEL) {
             true => Crowd::<M>::new(&mut self.renderer, descriptor)?,
             false => Crowd::<M>::reloaded(&mut self.renderer, model, descriptor)?,

@@ -182,7 +182,7 @@ pub struct CrowdDescriptor {
     /// feature `INDIRECT_FIRST_INSTANCE` and on D3D12; also once the game has asked for the
     /// [`instance_buffers`](super::Crowd::instance_buffers), and from the frame after the first one in which
     /// [`draw_with`](super::Crowd::draw_with) draws the crowd. That first frame lacks the instances without room: for a crowd
-    /// that a game's own pipelines draw, `u64::MAX` makes room for all from the start.
+    /// that a game's own pipelines draw, `u64::MAX` makes room for all from the start. With it, vertices evaluate no poses.
     pub pose_bytes: u64,
     /// Step of the time grid in seconds of a clip, such as 1.0 / 30.0; applies where instances are
     /// culled. Instances without a fade or a layer snap to the nearest sample of their clip, at

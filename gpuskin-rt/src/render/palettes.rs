@@ -52,6 +52,13 @@ pub(crate) struct Room {
     pub(crate) slots: Option<u32>,
     /// Whether vertices evaluate the poses of further instances. Else these use the poses of others.
     pub(crate) slotless: bool,
+    /// Whether `slots` may become one per instance.
+    pub(crate) grows: bool,
+}
+
+impl Room {
+    /// Room for the poses of all instances.
+    pub(crate) const ALL: Self = Self { slots: None, slotless: false, grows: false };
 }
 
 #[derive(Clone, Debug)]
@@ -133,7 +140,7 @@ impl Palettes {
                 let listed =
                     views.max_instances(&geometry.cull_mesh(), poses.binding, sharing.map(|sharing| sharing.entries));
                 let posed = match buffers.room {
-                    Room { slots: Some(slots), slotless: false } if slots <= max_instances => u32::MAX,
+                    Room { slots: Some(slots), grows: false, .. } if slots <= max_instances => u32::MAX,
                     _ => max_instances,
                 };
                 (listed / INSTANCE_ALIGNMENT * INSTANCE_ALIGNMENT).min(posed.into()).min(1 << 31) as u32
@@ -150,8 +157,8 @@ impl Palettes {
             let instances = instances_per_chunk.min(buffers.capacity - first);
             let slots = buffers.room.slots.filter(|_| culled.is_some()).unwrap_or(instances);
             let palette_slots = slots.clamp(1, instances.max(1));
-            // Lists are the same whether all instances have room or only some.
             let slotless = buffers.room.slotless && culled.is_some();
+            // Lists are the same whether all instances have room or only some.
             let before = before.filter(|before| before.instances_per_chunk == instances_per_chunk);
             let before = before.and_then(|before| before.chunks.get(number)?.passes.as_ref()?.culling.as_deref());
             let palette = poses.palette(device, cached_poses + palette_slots);
@@ -243,8 +250,8 @@ impl Palettes {
     pub(crate) fn in_batch(palette: BatchedPalette, culled: CulledDraws) -> Self {
         let drawing = Drawing::Batched(Arc::new(palette));
         let chunk = PaletteChunk { drawing, others: None, culled: Some(culled), passes: None, slots: 0 };
-        let room = Room { slots: None, slotless: false };
-        Self { own: None, chunks: vec![chunk], instances_per_chunk: u32::MAX, room, views: None, layers: None }
+        let (room, instances_per_chunk) = (Room::ALL, u32::MAX);
+        Self { own: None, chunks: vec![chunk], instances_per_chunk, room, views: None, layers: None }
     }
 
     /// Whether a batch evaluates the poses.

@@ -56,17 +56,22 @@ impl PoseRoom {
         }
     }
 
+    /// Whether there is room for all poses, so that vertices need not evaluate any.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.least_bytes == u64::MAX
+    }
+
     /// Room for the next frame of a crowd with buffers for `capacity` instances, whose poses take `pose_bytes` bytes each.
     pub(crate) fn next(&mut self, capacity: u32, pose_bytes: u64, seen: &Seen<'_>) -> Room {
         let least = u32::try_from(self.least_bytes / pose_bytes.max(1)).unwrap_or(u32::MAX).max(1);
         if capacity <= least {
-            return Room { slots: None, slotless: false };
+            return Room::ALL;
         }
         self.receive();
         let wanted = self.wanted.into_iter().max().unwrap_or(0);
         let needed = self.sample.expected(wanted, seen);
         self.slots = self.needed.room(self.slots, needed).max(least).min(capacity);
-        Room { slots: Some(self.slots), slotless: true }
+        Room { slots: Some(self.slots), slotless: true, grows: true }
     }
 
     /// Takes the numbers that the device has copied since the last frame.
@@ -188,10 +193,8 @@ mod tests {
     use super::*;
     use crate::{Appearance, Camera, InstanceRecord, Transform};
 
-    const NO_ROOM: Room = Room { slots: None, slotless: false };
-
     fn some(slots: u32) -> Room {
-        Room { slots: Some(slots), slotless: true }
+        Room { slots: Some(slots), slotless: true, grows: true }
     }
 
     #[test]
@@ -272,12 +275,12 @@ mod tests {
         let seen = Seen { instances: &instances, radius: 0.0, frusta: &frusta, occlusion: false };
         let none = Seen { frusta: &[], ..seen };
         let mut room = PoseRoom::new(4800);
-        assert_eq!(room.next(100, 48, &none), NO_ROOM);
+        assert_eq!(room.next(100, 48, &none), Room::ALL);
         assert_eq!(room.next(101, 48, &none), some(100));
         assert_eq!(room.next(1000, 48, &seen), some(200 + 3 + GROUP_SIZE));
         assert_eq!(room.next(250, 48, &seen), some(250));
         assert_eq!(room.next(250, 1 << 40, &none), some(250));
         assert_eq!(PoseRoom::new(0).next(2, 0, &none), some(1));
-        assert_eq!(PoseRoom::new(u64::MAX).next(u32::MAX, 1, &seen), NO_ROOM);
+        assert_eq!(PoseRoom::new(u64::MAX).next(u32::MAX, 1, &seen), Room::ALL);
     }
 }

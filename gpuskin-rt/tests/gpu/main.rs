@@ -62,6 +62,7 @@ fn main() -> std::process::ExitCode {
         test!(alpha::own_pipelines_draw_blended_parts_or_others, GPU),
         test!(room::instances_without_a_palette_slot_have_their_own_pose, EIGHT_BUFFERS),
         test!(room::room_follows_what_views_show, EIGHT_BUFFERS),
+        test!(room::several_palettes_have_room_each, EIGHT_BUFFERS),
         test!(room::room_grows_although_no_sampled_instance_is_in_view, EIGHT_BUFFERS),
         test!(room::crowds_that_need_all_poses_have_room_for_them, EIGHT_BUFFERS),
         test!(batch::batched_pictures_match_single_crowds, VULKAN),

@@ -11,7 +11,11 @@ const DEVICE: &str = "a Vulkan device, which the test needs";
 const COUNT: u32 = 300;
 
 fn scene(test: &TestModel, descriptor: &RendererDescriptor, crowd: CrowdDescriptor) -> Scene {
-    let device = (wgpu::Limits::default(), wgpu::Features::INDIRECT_FIRST_INSTANCE);
+    scene_on(wgpu::Limits::default(), test, descriptor, crowd)
+}
+
+fn scene_on(limits: wgpu::Limits, test: &TestModel, descriptor: &RendererDescriptor, crowd: CrowdDescriptor) -> Scene {
+    let device = (limits, wgpu::Features::INDIRECT_FIRST_INSTANCE);
     let mut scene = Scene::empty(device, descriptor.clone()).expect(DEVICE);
     scene.add_with(test, CrowdDescriptor { capacity: COUNT, ..crowd }, COUNT, 1);
     scene
@@ -142,6 +146,27 @@ pub fn room_grows_although_no_sampled_instance_is_in_view() {
     assert!((500..2000).contains(&rooms[7]), "{rooms:?}");
 }
 
+/// Devices whose bindings hold fewer poses than a crowd has instances.
+pub fn several_palettes_have_room_each() {
+    let test = build(recipe_of(3), 3);
+    let descriptor = RendererDescriptor::default();
+    let pose = 48 * 7;
+    let words = test.model.animation.levels[0].len;
+    let limits = wgpu::Limits { max_storage_buffer_binding_size: (pose * 112).max(words), ..Default::default() };
+    let mut whole = scene(&test, &descriptor, CrowdDescriptor { pose_bytes: u64::MAX, ..Default::default() });
+    let split = |crowd| scene_on(limits.clone(), &test, &descriptor, crowd);
+    let mut some = split(CrowdDescriptor { pose_bytes: 10 * pose, ..Default::default() });
+    let mut fixed = split(CrowdDescriptor { visible: Some(20), ..Default::default() });
+    let palettes = |scene: &Scene| scene.crowds[0].explain(&scene.renderer).palettes;
+    for frame in 0..8 {
+        let expected = whole.draw(frame / 2, false);
+        assert_same(&some.draw(frame / 2, false), &expected, &format!("several palettes, frame {frame}"));
+        assert_same(&fixed.draw(frame / 2, false), &expected, &format!("one palette, frame {frame}"));
+    }
+    assert!(palettes(&some) > 1 && room(&some).is_some_and(|room| room <= COUNT.into()), "{}", palettes(&some));
+    assert_eq!((palettes(&fixed), room(&fixed), palettes(&whole)), (1, Some(20), 1));
+}
+
 pub fn crowds_that_need_all_poses_have_room_for_them() {
     let mut test = build(recipe_of(0), 0);
     let bind = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
@@ -188,6 +213,12 @@ pub fn crowds_that_need_all_poses_have_room_for_them() {
     };
     assert_eq!((count(&mut some), room(&some).is_some()), (1, true));
     assert_eq!((count(&mut some), room(&some)), (1, None));
+    // With room for all, vertices evaluate no poses: those beyond a fixed number use others, in every pipeline.
+    let fixed = CrowdDescriptor { visible: Some(1), pose_bytes: u64::MAX, ..Default::default() };
+    let mut some = scene(&test, &descriptor, fixed);
+    let mut evaluated = scene(&test, &descriptor, CrowdDescriptor { visible: Some(1), ..Default::default() });
+    assert_eq!((count(&mut some), room(&some)), (1, Some(1)));
+    assert!(some.draw(0, false)[0] != evaluated.draw(0, false)[0]);
     // What a game's own passes write is not known on the CPU.
     let mut some = scene(&test, &descriptor, CrowdDescriptor { pose_bytes: 0, ..Default::default() });
     some.draw(0, false);

@@ -13,23 +13,26 @@ use crate::shader::MorphUse;
 impl CrowdCore {
     /// Room for poses in the next frame.
     pub(super) fn next_room(&self, state: &mut CrowdState, views: Option<CulledViews<'_>>) -> Room {
-        const ALL: Room = Room { slots: None, slotless: false };
         let geometry = &self.model.geometry;
         // A batch has room for all.
-        let Some(poses) = geometry.poses().filter(|_| state.batched.is_none()) else { return ALL };
+        let Some(poses) = geometry.poses().filter(|_| state.batched.is_none()) else { return Room::ALL };
         // Shaders that evaluate poses have no layers, and those of attachments read bones from the palette.
         if state.layers.any() || state.attachments.iter().next().is_some() {
             self.flags.set_needs_all_poses();
         }
-        let plain =
-            geometry.variant.morphs == MorphUse::None && self.sharing.is_none() && !self.flags.needs_all_poses();
-        let culled = views.filter(|of_all| plain && of_all.views.lods_at_once).zip(geometry.bounds.as_ref());
+        let evaluates = geometry.variant.morphs == MorphUse::None
+            && self.sharing.is_none()
+            && !self.flags.needs_all_poses()
+            && !state.pose_room.is_unlimited();
+        let culled = views.filter(|of_all| evaluates && of_all.views.lods_at_once).zip(geometry.bounds.as_ref());
         let capacity = state.capacity as u32;
         match (state.visible, culled) {
-            (Some(visible), culled) => Room { slots: Some(visible), slotless: culled.is_some() && visible < capacity },
-            (None, None) => ALL,
+            (Some(visible), culled) => {
+                Room { slots: Some(visible), slotless: culled.is_some() && visible < capacity, grows: false }
+            }
+            (None, None) => Room::ALL,
             // Places that a game's passes write are not known on the CPU.
-            (None, Some(_)) if state.exclusive => ALL,
+            (None, Some(_)) if state.exclusive => Room::ALL,
             (None, Some((CulledViews { views, frusta }, bounds))) => {
                 let [minimum, extent] = cull::all_clip_bounds(bounds).map(|[x, y, z, _]| Vec3::new(x, y, z));
                 let radius = minimum.abs().max((minimum + extent).abs()).length();
@@ -50,7 +53,7 @@ impl CrowdCore {
     pub(crate) fn read_wanted_poses(&self, encoder: &mut wgpu::CommandEncoder) {
         let mut state = self.locked();
         let state = &mut *state;
-        let palettes = state.palettes.as_ref().filter(|palettes| palettes.room.slotless && state.visible.is_none());
+        let palettes = state.palettes.as_ref().filter(|palettes| palettes.room.grows);
         if let Some(palettes) = palettes {
             state.pose_room.read(&self.device, encoder, palettes);
         }
