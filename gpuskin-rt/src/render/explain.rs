@@ -233,7 +233,7 @@ impl fmt::Display for Explanation {
             writeln!(f, "  merged with {}", many(self.merged - 1, "other crowd"))?;
         }
         if self.lods > 1 {
-            writeln!(f, "  {}, chosen by LOD error", many(self.lods, "lod") + " of detail")?;
+            writeln!(f, "  {}, chosen by LOD error", many(self.lods, "level") + " of detail")?;
         }
         if self.cache != CacheState::NotAsked {
             writeln!(f, "  cache: {}", self.cache)?;

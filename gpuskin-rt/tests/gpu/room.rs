@@ -68,6 +68,12 @@ pub fn instances_without_a_palette_slot_have_their_own_pose() {
                 assert_eq!(drawn(&few), drawn(&whole));
             }
             assert_eq!((room(&few), room(&whole)), (Some(visible.into()), None));
+            let explained = few.crowds[0].explain(&few.renderer).to_string();
+            assert!(
+                explained.contains(&format!("bytes per instance, room for the poses of {visible})")),
+                "{explained}"
+            );
+            assert_eq!(explained.contains("levels of detail, chosen"), number % 3 > 0, "{explained}");
         }
     }
 }
