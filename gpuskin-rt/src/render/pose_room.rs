@@ -126,7 +126,7 @@ impl Sample {
     /// Number of slots that a frame needs, if one of the last frames wanted `wanted`.
     fn expected(&mut self, wanted: u32, seen: &Seen<'_>) -> u32 {
         let len = seen.instances.len();
-        // What moves by itself comes into view slowly, and the culling pass counts it.
+        // Instances that move by themselves come into view slowly, and the culling pass counts them.
         if self.frusta == seen.frusta && !seen.instances.has_changed_places() {
             self.seen.iter_mut().for_each(|history| *history = *history << 1 | *history & 1);
             return wanted;
@@ -144,7 +144,7 @@ impl Sample {
             new += usize::from(sees && *history >> (LATENCY - 1) & 1 == 0);
             *history = *history << 1 | u8::from(sees);
         }
-        // What little has come into view is probably occluded like the rest.
+        // Few instances that come into view are probably occluded like the rest.
         if seen.occlusion && new * 4 < in_view {
             new = 0;
         }

@@ -225,7 +225,7 @@ pub fn crowds_that_need_all_poses_have_room_for_them() {
     let mut evaluated = scene(&test, &descriptor, CrowdDescriptor { visible: Some(1), ..Default::default() });
     assert_eq!((count(&mut some), room(&some)), (1, Some(1)));
     assert!(some.draw(0, false)[0] != evaluated.draw(0, false)[0]);
-    // What a game's own passes write is not known on the CPU.
+    // Places that a game's passes write are not known on the CPU.
     let mut some = scene(&test, &descriptor, CrowdDescriptor { pose_bytes: 0, ..Default::default() });
     some.draw(0, false);
     assert!(room(&some).is_some() && some.crowds[0].instance_buffers().is_some());
