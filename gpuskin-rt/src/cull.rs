@@ -234,20 +234,23 @@ impl Frustum {
 
     /// Returns whether a box intersects the frustum. The box is given by its centre and its half edges.
     pub fn sees(&self, middle: Vec3, edges: [Vec3; 3]) -> bool {
-        let outside = |plane: &Vec4| {
-            let normal = plane.truncate();
+        self.reaches(middle, |normal| {
             let [a, b, c] = edges.map(|edge| normal.dot(edge).abs());
-            normal.dot(middle) + plane.w + (a + b + c) < 0.0
-        };
-        self.planes.is_some_and(|planes| !planes.iter().any(outside))
+            a + b + c
+        })
     }
 
     /// Returns whether a cube intersects the frustum whose edges are parallel to the axes. `half`: half the length of an edge.
     #[cfg(feature = "wgpu")]
     pub(crate) fn sees_cube(&self, middle: Vec3, half: f32) -> bool {
+        self.reaches(middle, |normal| half * normal.abs().element_sum())
+    }
+
+    /// `reach`: how far something reaches from its centre along a normal, in units of the length of the normal.
+    fn reaches(&self, middle: Vec3, reach: impl Fn(Vec3) -> f32) -> bool {
         let outside = |plane: &Vec4| {
             let normal = plane.truncate();
-            normal.dot(middle) + plane.w + half * normal.abs().element_sum() < 0.0
+            normal.dot(middle) + plane.w + reach(normal) < 0.0
         };
         self.planes.is_some_and(|planes| !planes.iter().any(outside))
     }

@@ -89,7 +89,7 @@ pub struct Explanation {
     /// Palette bytes per instance; 0 on [`DrawPath::Direct`].
     #[doc(hidden)]
     pub bytes_per_instance: u64,
-    /// Number of poses for which the palettes have room, if it is not that of the crowd's capacity.
+    /// Number of poses for which the palettes have room, if it is not always that of the crowd's capacity.
     #[doc(hidden)]
     pub room: Option<u64>,
     /// Draw calls per view: parts times palettes, and twice that with a cache or if palettes lack room. Independent of the

@@ -241,7 +241,7 @@ impl Palettes {
         self.chunks.iter().filter_map(|chunk| Some(&chunk.passes.as_ref()?.culling.as_ref()?.lists))
     }
 
-    /// Number of poses of instances for which there is room, if it is not the number of instances.
+    /// Number of poses for which there is room, if it is not always that of the crowd's capacity.
     pub(crate) fn room(&self) -> Option<u64> {
         self.room.slots.map(|_| self.chunks.iter().map(|chunk| u64::from(chunk.slots)).sum())
     }

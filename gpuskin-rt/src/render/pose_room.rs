@@ -10,7 +10,7 @@ use crate::cull::{Frustum, GROUP_SIZE};
 
 /// Greatest number of instances that stand for all.
 const SAMPLES: usize = 256;
-/// Frames after which the culling pass's numbers have certainly arrived.
+/// Frames after which the culling pass's numbers have arrived, as a rule.
 const LATENCY: usize = 4;
 /// Frames after which room for poses that no view shows any more is given back.
 const KEPT: usize = 32;

@@ -45,7 +45,7 @@ pub fn instances_without_a_palette_slot_have_their_own_pose() {
     for (number, occlusion) in [(0, false), (1, true), (2, true), (3, false), (4, true)] {
         let mut recipe = recipe_of(number);
         if number == 4 {
-            // Clip records in textures.
+            // Bounds of the clips in a texture.
             recipe.clips = many_clips(1500);
         }
         let test = build(recipe, number);
