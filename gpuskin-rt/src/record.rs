@@ -105,6 +105,27 @@ impl PlaceRecord {
         }
     }
 
+    /// Sets the transforms of records to [`Transform::finite`] of each. Returns whether that changed none.
+    pub(crate) fn set_all(records: &mut [Self], transforms: &[Transform]) -> bool {
+        let (fours, rest) = records.as_chunks_mut::<4>();
+        let (of_fours, of_rest) = transforms.as_chunks::<4>();
+        let mut all = true;
+        for (records, transforms) in fours.iter_mut().zip(of_fours) {
+            let pairs = records.iter_mut().zip(transforms);
+            if Transform::are_finite(transforms) {
+                pairs.for_each(|(record, transform)| record.set_transform(*transform));
+            } else {
+                all = false;
+                pairs.for_each(|(record, transform)| record.set_finite(transform));
+            }
+        }
+        for (record, transform) in rest.iter_mut().zip(of_rest) {
+            all &= transform.is_finite();
+            record.set_finite(transform);
+        }
+        all
+    }
+
     /// Returns the appearance, with the words of what the instance plays.
     pub(crate) fn appearance(&self, playback: &PlaybackRecord) -> crate::Appearance {
         let (custom, variant) = played_appearance(playback);

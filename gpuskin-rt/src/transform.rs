@@ -1,7 +1,7 @@
 //! Transforms of instances.
 
 use bytemuck::{Pod, Zeroable};
-use glam::{DQuat, DVec4, Quat, Vec4};
+use glam::{DQuat, DVec4, Mat4, Quat, Vec4};
 
 /// Position, uniform scale and rotation of an instance, from model space to world space: first the
 /// scale, then the rotation, then the translation.
@@ -62,6 +62,18 @@ impl Transform {
     pub(crate) fn is_finite(&self) -> bool {
         let [place, rotation]: [Vec4; 2] = bytemuck::cast(*self);
         ((rotation.length_squared() - 1.0).abs() < UNIT) & place.is_finite()
+    }
+
+    /// Returns whether [`Self::is_finite`] accepts four transforms, in half the time.
+    pub(crate) fn are_finite(four: &[Self; 4]) -> bool {
+        let halves: [[Vec4; 2]; 4] = bytemuck::cast(*four);
+        // A component of all four rotations at a time.
+        let Mat4 { x_axis: x, y_axis: y, z_axis: z, w_axis: w } =
+            Mat4::from_cols(halves[0][1], halves[1][1], halves[2][1], halves[3][1]).transpose();
+        // Zeros; or, of a number that is not finite, not a number, which no comparison accepts.
+        let zeros = halves.map(|[place, _]| place * 0.0);
+        let off = (x * x + y * y + z * z + w * w - Vec4::ONE).abs();
+        (off + ((zeros[0] + zeros[1]) + (zeros[2] + zeros[3]))).cmplt(Vec4::splat(UNIT)).all()
     }
 
     /// Returns [`Self::finite`] of a transform that [`Self::is_finite`] does not accept.
@@ -139,6 +151,21 @@ mod tests {
             let stored =
                 packed_rotation(Quat::from_euler(glam::EulerRot::XYZ, i as f32, 0.3, 2.0 * i as f32).to_array());
             assert_eq!(packed_rotation(unit_rotation(unpacked_rotation(stored))), stored);
+        }
+    }
+
+    #[test]
+    fn four_transforms_are_checked_as_one() {
+        let usual = [0.3, -1.0, 2e7, 0.0].map(|x| Transform::at([x, 1.0, -x]).facing(x).scaled(x));
+        assert!(Transform::are_finite(&usual));
+        let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+        let changes = (0..8).flat_map(|word| odd.map(|odd| (word, odd))).chain((4..8).map(|word| (word, 1.01)));
+        for (word, value) in changes {
+            for i in 0..4 {
+                let mut four = usual;
+                bytemuck::cast_mut::<_, [f32; 8]>(&mut four[i])[word] = value;
+                assert!(!four[i].is_finite() && !Transform::are_finite(&four), "{value} in word {word} of {i}");
+            }
         }
     }
 

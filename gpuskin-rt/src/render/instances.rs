@@ -314,7 +314,7 @@ impl Instances {
         let mut stale = None;
         for (ids, transforms) in ids.chunks(BLOCK).zip(transforms.chunks(BLOCK)) {
             if let Some(places) = consecutive(crowd, slots, ids).and_then(|range| places.get_mut(range)) {
-                places.iter_mut().zip(transforms).for_each(|(place, transform)| place.set_finite(transform));
+                PlaceRecord::set_all(places, transforms);
                 continue;
             }
             for (id, transform) in ids.iter().zip(transforms) {
@@ -373,11 +373,8 @@ impl Instances {
         self.changed_places.mark_all();
         if !moving {
             self.previous.iter_mut().for_each(|previous| previous.change_all(&self.places));
-            for (place, transform) in self.places.iter_mut().zip(&mut transforms) {
-                if !transform.is_finite() {
-                    *transform = transform.replaced();
-                }
-                place.set_transform(*transform);
+            if !PlaceRecord::set_all(&mut self.places, &transforms) {
+                transforms.iter_mut().for_each(|transform| *transform = transform.finite());
             }
         } else {
             for (index, transform) in transforms.iter().enumerate() {

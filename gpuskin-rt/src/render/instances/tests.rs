@@ -286,7 +286,7 @@ fn consecutive_ids_are_set_as_single_ones_are() {
             Transform::at([i as f32, -0.1, random() as f32]).scaled(0.5).rotated(turn)
         })
         .collect();
-    for transform in transforms.iter_mut().step_by(3) {
+    for transform in transforms.iter_mut().step_by(5) {
         let numbers: &mut [f32] = bytemuck::cast_slice_mut(core::slice::from_mut(transform));
         numbers[random() as usize % 8] = odd[random() as usize % odd.len()];
     }
