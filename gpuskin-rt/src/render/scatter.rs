@@ -66,15 +66,15 @@ impl Scatter {
         changes.take(elements.len(), |changed| {
             let count: usize = changed.runs(elements.len()).map(|run| run.len()).sum();
             if let Some(list) = shared.filter(|_| count * size_of::<T>() < LARGE) {
-                let push = |index: usize| list.push(first + index as u32, &elements[index]);
-                changed.runs(elements.len()).flatten().for_each(push);
+                changed.runs(elements.len()).for_each(|run| list.push(first + run.start as u32, &elements[run]));
                 bytes = (count * size_of::<T>()) as u64;
                 return;
             }
             bytes = match (changed, pipeline) {
                 (Changed::Some(indices), Some(pipeline)) if changed.runs(elements.len()).nth(FEW).is_some() => {
                     self.list.clear();
-                    indices.iter().for_each(|&index| self.list.push(index, &elements[index as usize]));
+                    let element = |index: u32| core::slice::from_ref(&elements[index as usize]);
+                    indices.iter().for_each(|&index| self.list.push(index, element(index)));
                     self.list.scatter((uploads, queue), pipeline.get(), (target, at))
                 }
                 _ => {
@@ -107,12 +107,13 @@ impl ScatterList {
         self.words.clear();
     }
 
-    fn push<T: Pod>(&mut self, index: u32, element: &T) {
+    /// Adds elements that follow each other.
+    fn push<T: Pod>(&mut self, first: u32, elements: &[T]) {
         if self.indices.is_empty() {
             self.indices.extend([0, (size_of::<T>() / 4) as u32]);
         }
-        self.indices.push(index);
-        self.words.extend_from_slice(bytemuck::cast_slice(core::slice::from_ref(element)));
+        self.indices.extend(first..first + elements.len() as u32);
+        self.words.extend_from_slice(bytemuck::cast_slice(elements));
     }
 
     /// Uploads the elements added since the last call, from instances that follow each other at once if they are few.
