@@ -1,5 +1,4 @@
-//! Levels of detail on the GPU: each instance is drawn in the LOD that the CPU reference selects,
-//! and more visible instances than palette slots share poses.
+//! Levels of detail on the GPU: each instance is drawn in the LOD that the CPU reference selects.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu, open};
@@ -42,8 +41,8 @@ struct Scene {
     sun: View,
 }
 
-fn scene(gpu: &Gpu, test: &TestModel, descriptor: RendererDescriptor, visible: Option<u32>) -> Scene {
-    crowded(gpu, test, descriptor, CrowdDescriptor { visible, ..Default::default() })
+fn scene(gpu: &Gpu, test: &TestModel, descriptor: RendererDescriptor) -> Scene {
+    crowded(gpu, test, descriptor, CrowdDescriptor::default())
 }
 
 fn crowded(gpu: &Gpu, test: &TestModel, descriptor: RendererDescriptor, of_crowd: CrowdDescriptor) -> Scene {
@@ -105,7 +104,7 @@ pub fn lods_match_cpu_reference() {
     for (encoding, gpu) in encodings() {
         let test = test_model(true, encoding);
         for lod_error in [0.0, 1.0, 4.0] {
-            let mut scene = scene(&gpu, &test, RendererDescriptor { lod_error, ..Default::default() }, None);
+            let mut scene = scene(&gpu, &test, RendererDescriptor { lod_error, ..Default::default() });
             let cameras = cameras();
             draw(&gpu, &mut scene, &cameras);
             for (view, camera) in [(View::MAIN, &cameras[0]), (scene.sun, &cameras[1])] {
@@ -142,7 +141,7 @@ pub fn shadow_maps_allow_a_larger_error() {
     for (encoding, gpu) in encodings() {
         let test = test_model(true, encoding);
         let shading = Shading::MetallicRoughness(features.clone());
-        let mut scene = scene(&gpu, &test, RendererDescriptor { shading, ..Default::default() }, None);
+        let mut scene = scene(&gpu, &test, RendererDescriptor { shading, ..Default::default() });
         let cone = LightCone { direction: [0.0, -1.0, 0.0], inner: 0.5, outer: 0.6 };
         let lamp = PunctualLight {
             position: [0.0, 60.0, 0.0],
@@ -190,13 +189,13 @@ fn lod_draws_its_own_triangles_of(encoding: Encoding, gpu: &Gpu) {
     }
     // All instances are far enough for the coarsest LOD.
     let descriptor = || RendererDescriptor { lod_error: 1e4, ..Default::default() };
-    let mut few = scene(gpu, &coarse, descriptor(), None);
-    let mut all = scene(gpu, &levels, descriptor(), None);
+    let mut few = scene(gpu, &coarse, descriptor());
+    let mut all = scene(gpu, &levels, descriptor());
     let picture = draw(gpu, &mut all, &cameras());
     assert!(picture == draw(gpu, &mut few, &cameras()) && picture.covered() > 100, "{}", gpu.name);
     let counts = all.crowd.count_drawn(&all.renderer, View::MAIN).unwrap().lods;
     assert!(counts[3] > 100 && counts[..3] == [0; 3], "{counts:?}");
-    let mut fine = scene(gpu, &levels, RendererDescriptor { lod_error: 0.0, ..Default::default() }, None);
+    let mut fine = scene(gpu, &levels, RendererDescriptor { lod_error: 0.0, ..Default::default() });
     assert!(draw(gpu, &mut fine, &cameras()).covered() > picture.covered());
 }
 
@@ -236,23 +235,10 @@ pub fn lods_draw_same_picture_in_one_or_many_calls() {
     }
 }
 
-/// All instances show the same pose, so sharing does not change the picture.
-pub fn instances_beyond_palette_slots_share_poses() {
-    let test = test_model(true, Encoding::LocalPacked);
-    for gpu in BACKENDS.into_iter().filter_map(compute) {
-        let expected = draw(&gpu, &mut scene(&gpu, &test, RendererDescriptor::default(), None), &cameras());
-        for visible in [0, 1, 70, COUNT * 2] {
-            let mut bounded = scene(&gpu, &test, RendererDescriptor::default(), Some(visible));
-            assert!(draw(&gpu, &mut bounded, &cameras()) == expected, "{visible} on {}", gpu.name);
-            assert!(bounded.crowd.count_drawn(&bounded.renderer, View::MAIN).unwrap().total() > 100);
-        }
-    }
-}
-
 pub fn layers_are_culled_by_model_bounds_and_live_bones_are_never_culled() {
     let test = test_model(true, Encoding::LocalPacked);
     let gpu = BACKENDS.into_iter().find_map(compute).expect("a device, which the test needs");
-    let mut scene = scene(&gpu, &test, RendererDescriptor::default(), None);
+    let mut scene = scene(&gpu, &test, RendererDescriptor::default());
     let away = [Camera::perspective_look_at([0.0, 0.0, 200.0], [0.0, 0.0, 300.0], 1.0, 1.0, 0.1, 90.0); 2];
     let drawn = |scene: &mut Scene| {
         draw(&gpu, scene, &away);
