@@ -1,7 +1,7 @@
 //! Transforms of instances.
 
 use bytemuck::{Pod, Zeroable};
-use glam::{DQuat, DVec4, Mat4, Quat, Vec4};
+use glam::{DQuat, DVec4, Quat, Vec4};
 
 /// Position, uniform scale and rotation of an instance, from model space to world space: first the
 /// scale, then the rotation, then the translation.
@@ -65,11 +65,12 @@ impl Transform {
     }
 
     /// Returns whether [`Self::is_finite`] accepts four transforms, in half the time.
+    #[cfg(any(feature = "wgpu", test))]
     pub(crate) fn are_finite(four: &[Self; 4]) -> bool {
         let halves: [[Vec4; 2]; 4] = bytemuck::cast(*four);
         // A component of all four rotations at a time.
-        let Mat4 { x_axis: x, y_axis: y, z_axis: z, w_axis: w } =
-            Mat4::from_cols(halves[0][1], halves[1][1], halves[2][1], halves[3][1]).transpose();
+        let glam::Mat4 { x_axis: x, y_axis: y, z_axis: z, w_axis: w } =
+            glam::Mat4::from_cols(halves[0][1], halves[1][1], halves[2][1], halves[3][1]).transpose();
         // Zeros; or, of a number that is not finite, not a number, which no comparison accepts.
         let zeros = halves.map(|[place, _]| place * 0.0);
         let off = (x * x + y * y + z * z + w * w - Vec4::ONE).abs();

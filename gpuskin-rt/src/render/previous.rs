@@ -11,6 +11,8 @@ pub(super) struct PreviousTransforms {
     /// Whether the transform for the next upload is decided: the instance has moved or been placed since
     /// the last one. `[index]`
     decided: Vec<bool>,
+    /// Whether those of all instances are, whatever `decided` says.
+    all_decided: bool,
     /// Instances that have moved since the last upload.
     moving: Moved,
     /// Instances that were spawned or placed since the last upload: they stand still, wherever further
@@ -69,7 +71,7 @@ impl PreviousTransforms {
 
     /// Notes the transform that an instance had before it moved.
     pub(super) fn change(&mut self, index: usize, id: InstanceId, before: &PlaceRecord) {
-        if !core::mem::replace(&mut self.decided[index], true) {
+        if !self.all_decided && !core::mem::replace(&mut self.decided[index], true) {
             self.places[index] = *before;
             self.changed.mark(index);
             self.moving.list.push(id);
@@ -78,9 +80,16 @@ impl PreviousTransforms {
 
     /// Notes the transforms that all instances had before many of them move.
     pub(super) fn change_all(&mut self, before: &[PlaceRecord]) {
-        for ((place, decided), before) in self.places.iter_mut().zip(&mut self.decided).zip(before) {
-            if !core::mem::replace(decided, true) {
-                *place = *before;
+        if core::mem::replace(&mut self.all_decided, true) {
+            return;
+        }
+        if self.placed.is_empty() && self.moving.list.is_empty() {
+            self.places.copy_from_slice(before);
+        } else {
+            for ((place, decided), before) in self.places.iter_mut().zip(&self.decided).zip(before) {
+                if !decided {
+                    *place = *before;
+                }
             }
         }
         self.changed.mark_all();
@@ -112,10 +121,12 @@ impl PreviousTransforms {
         current: &[PlaceRecord],
         index: impl Fn(InstanceId) -> Option<usize>,
     ) -> (&[PlaceRecord], &mut Changes) {
-        for index in self.resting.indices(current.len(), &index) {
-            if !self.decided[index] {
-                self.places[index] = current[index];
-                self.changed.mark(index);
+        if !core::mem::take(&mut self.all_decided) {
+            for index in self.resting.indices(current.len(), &index) {
+                if !self.decided[index] {
+                    self.places[index] = current[index];
+                    self.changed.mark(index);
+                }
             }
         }
         self.resting.clear();
@@ -124,8 +135,10 @@ impl PreviousTransforms {
             self.changed.mark(index);
             self.decided[index] = false;
         }
-        for index in self.moving.indices(current.len(), index) {
-            self.decided[index] = false;
+        if self.moving.all {
+            self.decided.fill(false);
+        } else {
+            self.moving.list.iter().copied().filter_map(index).for_each(|index| self.decided[index] = false);
         }
         core::mem::swap(&mut self.moving, &mut self.resting);
         (&self.places, &mut self.changed)

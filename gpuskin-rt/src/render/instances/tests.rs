@@ -157,10 +157,25 @@ fn instances_that_moved_together_rest_together() {
     crowd.spawn(record(7.0), Appearance::default());
     assert_eq!(frame(&mut crowd), [3.0, 21.0, 22.0, 7.0]);
     assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 7.0]);
+    // Twice within a frame; then a new one appears, and an old one moves on.
+    crowd.update_transforms(|all| all[3].translation[0] = 7.5);
     crowd.update_transforms(|all| all[3].translation[0] = 8.0);
-    assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 7.0]);
-    assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 8.0]);
-    assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 8.0]);
+    let new = crowd.spawn(record(9.0), Appearance::default());
+    for id in [new, ids[1]] {
+        crowd.change_transform(id, |transform| transform.translation[0] += 1.0).unwrap();
+    }
+    assert_eq!(frame(&mut crowd), [3.0, 31.0, 22.0, 7.0, 10.0]);
+    assert_eq!(frame(&mut crowd), [3.0, 32.0, 22.0, 8.0, 10.0]);
+    // A frame of many moves after one of few.
+    crowd.change_transform(new, |transform| transform.translation[0] = 11.0).unwrap();
+    crowd.place(ids[2]);
+    crowd.update_transforms(|all| all.iter_mut().for_each(|transform| transform.translation[0] += 0.5));
+    assert_eq!(frame(&mut crowd), [3.0, 32.0, 22.5, 8.0, 10.0]);
+    crowd.despawn(new).unwrap();
+    crowd.update_transforms(|all| all.iter_mut().for_each(|transform| transform.translation[0] -= 0.5));
+    assert_eq!(frame(&mut crowd), [3.5, 32.5, 22.5, 8.5]);
+    assert_eq!(frame(&mut crowd), [3.0, 32.0, 22.0, 8.0]);
+    assert_eq!(frame(&mut crowd), [3.0, 32.0, 22.0, 8.0]);
 }
 
 #[test]
