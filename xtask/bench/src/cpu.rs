@@ -187,7 +187,9 @@ fn moves(context: &Context) -> Result<(), String> {
         (0..COMMANDED).map(|i| Transform::at(at(i)).facing(i as f32 + by)).collect::<Vec<_>>()
     });
     let frames = if context.is_software() { SOFTWARE_FRAMES } else { FRAMES };
-    let mut times = [const { Vec::new() }; 6];
+    // Readers of transforms on the CPU need a list of them, which takes this copy at least.
+    let mut copied = vec![Transform::default(); COMMANDED as usize];
+    let mut times = [const { Vec::new() }; 7];
     for frame in 1..=frames {
         let set = &sets[frame % 2];
         let plain = |_: &Scene| context.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(set));
@@ -211,14 +213,16 @@ fn moves(context: &Context) -> Result<(), String> {
         times[2].push(scene.frame(context, frame, bulk)?[1]);
         scene.frame(context, frame, |scene| threads(scene, back))?;
         times[3].push(scene.frame(context, frame, |scene| threads(scene, set))?[1]);
+        times[6].push(seconds(|| copied.copy_from_slice(core::hint::black_box(set))).0);
         scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
         times[4].push(scene.frame(context, frame, single)?[1]);
         scene.frame(context, frame, |scene| scene.crowd.set_transforms(&scene.ids, back).unwrap())?;
         times[5].push(blurred.frame(context, frame, bulk)?[1]);
     }
-    let [idle, plain, bulk, threads, single, vectors] = times.map(median);
+    let [idle, plain, bulk, threads, single, vectors, copy] = times.map(median);
     line("no command: prepare", format!("{:.3} ms", idle * 1e3));
     line(&format!("plain writes of {bytes} bytes, and prepare"), format!("{:.3} ms", plain * 1e3));
+    line("a copy of these bytes in memory", format!("{:.3} ms", copy * 1e3));
     let of_plain = |time: f64| format!("{:.3} ms: {:.2} x plain writes", time * 1e3, time / plain);
     line("set_transforms, and prepare (target: 1.2 x)", of_plain(bulk));
     line("update_transforms on four threads, and prepare", of_plain(threads));
