@@ -134,8 +134,8 @@ impl Cells {
         if most.per_metre > 2.0 * all.per_metre { most } else { all }
     }
 
-    /// As [`Self::around`], where as many lights as `left_out` reach out of the grid at each side. `finest`: side of a cell to
-    /// begin with, metres.
+    /// Returns the grid of [`Self::around`], where as many lights as `left_out` reach out of the grid at each side.
+    /// `finest`: side of a cell to begin with, metres.
     fn between(spheres: &[Sphere], left_out: usize, finest: f64) -> Self {
         let bound = |axis: usize, sign: f64| {
             let mut ends: Vec<_> = spheres.iter().map(|sphere| sign * sphere.center[axis] + sphere.radius).collect();

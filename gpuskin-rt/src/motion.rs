@@ -331,7 +331,7 @@ pub(crate) struct RootMotionRecord {
     fade_rotation: [f32; 4],
     /// [`Screw::along`] of the current clip. World space, metres.
     along: [f32; 3],
-    /// As in [`MotionRecord`].
+    /// Kind of motion, as in [`MotionRecord`].
     moving: u32,
     /// [`Time::words`] of the start of the motion.
     start: [u32; 2],

@@ -24,7 +24,7 @@ const LISTED: usize = 5;
 /// Numbers per key and bone that a retargeted clip has at most: time, rotation and translation.
 const NUMBERS_PER_KEY: usize = 10;
 
-/// Where the manifest names nodes of a file by bone.
+/// Table in which the manifest names nodes of a file by bone.
 #[derive(Clone, Copy)]
 pub(super) struct BoneTable<'a> {
     /// Path of the file in the manifest, for errors.

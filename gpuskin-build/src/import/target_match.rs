@@ -19,7 +19,7 @@ pub(super) struct TargetMatcher {
     strangers: BTreeSet<String>,
 }
 
-/// Where the weights of a node's morph targets are in an animation file.
+/// Place of the weights of a node's morph targets in an animation file.
 pub(super) enum TargetMatch {
     /// In the same order.
     InOrder,

@@ -72,7 +72,7 @@ pub enum Storage {
     Embed,
     /// Files are stored beside the executable.
     File,
-    /// As [`Storage::Auto`], but a web program contains no files: its page fetches them.
+    /// Like [`Storage::Auto`], but a web program contains no files: its page fetches them.
     Fetch,
 }
 

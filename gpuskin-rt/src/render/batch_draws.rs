@@ -298,7 +298,7 @@ struct Meshes {
     places: HashMap<*const Geometry, MeshPlace>,
 }
 
-/// Where the mesh of a model is in the common buffers.
+/// Place of the mesh of a model in the common buffers.
 #[derive(Clone, Copy)]
 struct MeshPlace {
     base_vertex: u32,

@@ -280,7 +280,7 @@ pub(crate) struct CullChunk<'a> {
     pub(crate) instances: u32,
     /// Palette slots for instances with a pose of their own.
     pub(crate) palette_slots: u32,
-    /// As in [`CullUniform`].
+    /// Cached poses, and entries of their table, as in [`CullUniform`].
     pub(crate) cached_poses: u32,
     pub(crate) cache_entries: u32,
     /// Whether vertices evaluate poses for which there is no palette slot.

@@ -121,7 +121,7 @@ impl Default for Light {
 }
 
 impl From<Light> for Lighting {
-    /// The same light without its wrap, no fog, and an exposure of 1.
+    /// Makes lighting of the light without its wrap, no fog, and an exposure of 1.
     fn from(light: Light) -> Self {
         let sun = Sun { to_sun: light.to_sun, color: light.sun, illuminance: core::f32::consts::PI };
         Self { sun, ambient: Ambient::sky(light.sky, light.ground), fog: Fog::default(), exposure: 1.0 }

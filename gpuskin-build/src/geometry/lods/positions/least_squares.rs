@@ -1,4 +1,4 @@
-//! Where vertices move so that points between them come closest to others.
+//! Positions of vertices for which points between them come closest to others.
 
 use glam::{DMat3, DVec3, Vec3};
 
@@ -8,7 +8,7 @@ use crate::geometry::lods::places::PlacedVertices;
 const LEAST_WEIGHT: f64 = 0.02;
 /// Weight of the positions that vertices have, relative to the points around them.
 const STIFFNESS: f64 = 0.05;
-/// The same, relative to the mean over all vertices: for vertices without points.
+/// Least stiffness of a vertex, relative to the mean over all: for vertices without points.
 const LEAST_STIFFNESS: f64 = 1e-3;
 /// Number of steps of the solver (conjugate gradients).
 const STEPS: usize = 8;
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn far_points_count_more_than_near_ones() {
-        // Of two points of one place, the one that is twice as far off counts (1 + 0.02) / (1/16 + 0.02) times as much.
+        // One of two points in one place, if it is twice as far off, counts (1 + 0.02) / (1/16 + 0.02) times as much.
         let residuals = [residual([0, 2, 3], DVec3::X, DVec3::X), residual([0, 2, 3], DVec3::X, DVec3::X * -0.5)];
         let found = solved(DAffine3::IDENTITY, &residuals);
         let (far, near) = (1.0 + LEAST_WEIGHT, 0.0625 + LEAST_WEIGHT);

@@ -97,7 +97,7 @@ fn vertices_move_to_where_both_surfaces_are_closest() {
     let geometry = Geometry::with_at_most(&model, 4);
     let ([before, after], vertices) = fitted(&geometry, &model);
     assert!(after < before * 0.75, "{before} m before, {after} m after");
-    // Those at one place stay at one place, within the range of positions that can be stored.
+    // Vertices at one place stay at one place, within the range of positions that can be stored.
     let mut places: BTreeMap<[u32; 3], Vec3> = BTreeMap::new();
     for (from, to) in &vertices {
         assert_eq!(*places.entry(from.to_array().map(f32::to_bits)).or_insert(*to), *to, "{from}");
