@@ -89,6 +89,36 @@ impl File<'_> {
         Ok(numbers.into_iter().map(|n| n as u32).collect())
     }
 
+    /// Returns whether an accessor of another file has the same numbers, stored in the same way; `false` if that cannot be
+    /// seen without decoding one of them. `left`: number of bytes that may still be compared.
+    pub(super) fn has_same_bytes(
+        &self,
+        index: Index<Accessor>,
+        (other, of_other): (&File<'_>, Index<Accessor>),
+        left: &mut u64,
+    ) -> bool {
+        let Some((a, kind, size)) = self.stored(index) else { return false };
+        let Some((b, other_kind, _)) = other.stored(of_other) else { return false };
+        let Some(rest) = left.checked_sub(size as u64 * kind.0.0).filter(|_| kind == other_kind) else { return false };
+        *left = rest;
+        (0..kind.0.0 as usize).all(|i| a.bytes[i * a.stride..][..size] == b.bytes[i * b.stride..][..size])
+    }
+
+    /// Returns the bytes of an accessor, the number and the type of its elements, and their size in bytes; `None` if it is
+    /// sparse or damaged.
+    fn stored(&self, index: Index<Accessor>) -> Option<(Strided<'_>, (USize64, Component, Shape, bool), usize)> {
+        let accessor = self.document.accessors.get(index.value()).filter(|accessor| accessor.sparse.is_none())?;
+        let (Checked::Valid(GenericComponentType(component)), Checked::Valid(shape)) =
+            (accessor.component_type, accessor.type_)
+        else {
+            return None;
+        };
+        let size = component.size() * shape.multiplicity();
+        let offset = accessor.byte_offset.unwrap_or_default();
+        let data = self.strided(accessor.buffer_view?, offset, size as u64, accessor.count).ok()?;
+        Some((data, (accessor.count, component, shape, accessor.normalized), size))
+    }
+
     fn decode(&self, index: Index<Accessor>, shape: Shape, allowed: AllowedComponents) -> Result<Vec<f64>, Diagnostic> {
         let accessor = self.get(&self.document.accessors, index, "accessor")?;
         let Checked::Valid(GenericComponentType(component)) = accessor.component_type else {

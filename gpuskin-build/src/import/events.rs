@@ -121,8 +121,8 @@ fn extras<'a>(file: &'a File<'_>) -> Vec<Option<&'a RawValue>> {
         events: Option<&'a RawValue>,
     }
     let json = document::text(file.json());
-    // Most files have no events; this avoids parsing the JSON a second time.
-    if !json.windows(8).any(|w| w == b"\"events\"") {
+    // This avoids parsing the JSON a second time.
+    if !file.may_have_events() {
         return Vec::new();
     }
     let animations =

@@ -164,6 +164,11 @@ impl<'a> File<'a> {
         written.unwrap_or_else(|| "…".into())
     }
 
+    /// Returns whether a clip of the file may have events in its `extras`; most files have none.
+    pub(super) fn may_have_events(&self) -> bool {
+        self.json().windows(8).any(|bytes| bytes == b"\"events\"")
+    }
+
     /// Returns the bytes and the stride of a buffer view.
     pub(super) fn view(&self, index: Index<json::buffer::View>) -> Result<(&[u8], Option<u64>), Diagnostic> {
         let view = self.get(&self.document.buffer_views, index, "buffer view")?;

@@ -81,6 +81,7 @@ mod node_names;
 mod outline;
 mod pixels;
 mod references;
+mod repeated_clips;
 mod repeated_files;
 mod report;
 mod retarget;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::File;
 use super::hierarchy::Hierarchy;
+use super::repeated_clips::ClipComparison;
 use super::report::Report;
 use crate::diagnostic::{Diagnostic, DiagnosticCode, Label};
 use crate::identifier_case::{constant_end, snake};
@@ -65,6 +66,8 @@ struct AvailableClip {
     identifier: String,
     /// Name in Rust, which only this clip has: the identifier, with a number if another clip has it.
     name: String,
+    /// Whether an earlier file has the same clip of this name.
+    is_repeated: bool,
 }
 
 impl AvailableClip {
@@ -107,6 +110,7 @@ pub(super) fn choose(
     let mut offers: Vec<AvailableClip> =
         sources.iter().enumerate().flat_map(|(i, source)| offers(i, source.file)).collect();
     name_by_file(&mut offers, sources);
+    mark_repeated(&mut offers, sources);
     if offers.is_empty() {
         if let Some(clip) = entry.clips.iter().flatten().next().filter(|_| complete) {
             let message = format!("clip {} not found: the file has no animation", quoted(&clip.name.value));
@@ -146,7 +150,7 @@ fn offers(source: usize, file: &File<'_>) -> Vec<AvailableClip> {
     let cut = prefix.map_or(0, |prefix| prefix.len());
     let offer = |(animation, title): (usize, String)| {
         let identifier = snake(&title[cut..]);
-        AvailableClip { source, animation, title, prefix: cut, identifier, name: String::new() }
+        AvailableClip { source, animation, title, prefix: cut, identifier, name: String::new(), is_repeated: false }
     };
     titles.into_iter().enumerate().map(offer).collect()
 }
@@ -203,6 +207,28 @@ fn name_by_file(offers: &mut [AvailableClip], sources: &[ClipFile<'_, '_>]) {
             path.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.')).map_or(&**path, |(stem, _)| stem);
         offer.identifier = snake(stem);
     }
+}
+
+/// Marks clips that an earlier file has: of the same names and the same curves. Only one of them is baked, unless the
+/// manifest lists another one.
+fn mark_repeated(offers: &mut [AvailableClip], sources: &[ClipFile<'_, '_>]) {
+    let by_name = |source: &ClipFile<'_, '_>| !matches!(source.nodes, ClipNodes::Retargeted(..));
+    // Events in `extras` may differ.
+    let comparable: Vec<bool> =
+        sources.iter().map(|source| by_name(source) && !source.file.may_have_events()).collect();
+    let mut comparison = ClipComparison::new();
+    let mut first: BTreeMap<(&str, &str), &AvailableClip> = BTreeMap::new();
+    let repeated = |offer| {
+        let AvailableClip { source, animation, title, identifier, .. }: &AvailableClip = offer;
+        let first = *first.entry((title, identifier)).or_insert(offer);
+        let clip = |source: usize, animation: usize| (sources[source].file, animation);
+        first.source != *source
+            && comparable[first.source]
+            && comparable[*source]
+            && comparison.same(clip(first.source, first.animation), clip(*source, *animation))
+    };
+    let repeated: Vec<bool> = offers.iter().map(repeated).collect();
+    offers.iter_mut().zip(repeated).for_each(|(offer, repeated)| offer.is_repeated = repeated);
 }
 
 /// Gives every clip a name that no other clip has. Of clips with the same identifier, one keeps it: the first whose
@@ -275,6 +301,9 @@ fn find(
         );
         return None;
     }
+    if found.len() > 1 {
+        found.retain(|offer| !offer.is_repeated);
+    }
     // The clip that keeps the name comes first.
     found.sort_by_key(|offer| offer.is_renamed());
     let first = found[0];
@@ -318,6 +347,7 @@ fn without_excluded(
     complete: bool,
     report: &mut Report<'_>,
 ) -> Vec<AvailableClip> {
+    offers.retain(|offer| !offer.is_repeated);
     let excluded = &entry.exclude_clips;
     let unmatched: Vec<&At<String>> =
         excluded.iter().filter(|pattern| !offers.iter().any(|offer| offer.matches(&pattern.value))).collect();

@@ -111,9 +111,12 @@ fn morph_targets_without_names_are_matched_by_their_number() {
 
 /// Moves the rotation of the spine and of the head.
 fn turning() -> Gltf {
+    turning_to([0.6, 0.0, 0.0, 0.8])
+}
+
+fn turning_to([x, y, z, w]: [f32; 4]) -> Gltf {
     let mut g = figure();
-    let (input, output) =
-        (g.floats("SCALAR", &[0.0, 1.0]), g.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.6, 0.0, 0.0, 0.8]));
+    let (input, output) = (g.floats("SCALAR", &[0.0, 1.0]), g.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, x, y, z, w]));
     let channel = |node: usize| json!({ "sampler": 0, "target": { "node": node, "path": "rotation" } });
     let samplers = json!([{ "input": input, "output": output }]);
     g.json["animations"] = json!([{ "name": "Turn", "channels": [channel(1), channel(2)], "samplers": samplers }]);
@@ -182,7 +185,16 @@ fn files_with_the_same_unknown_nodes_have_one_warning() {
 
 /// Returns an animation file with clips of these names.
 fn with_clips(titles: &[&str]) -> Gltf {
-    let mut g = turning();
+    titled(turning(), titles)
+}
+
+/// Returns the figure with clips of these names which differ from those of [`with_clips`].
+fn with_other_clips(titles: &[&str]) -> Gltf {
+    titled(turning_to([0.0, 0.6, 0.0, 0.8]), titles)
+}
+
+/// Gives a file with one clip more of them, of these names.
+fn titled(mut g: Gltf, titles: &[&str]) -> Gltf {
     let clip = g.json["animations"][0].clone();
     let titled = |title: &&str| {
         let mut clip = clip.clone();
@@ -224,7 +236,7 @@ fn clips_without_names_of_their_own_have_those_of_their_files() {
 
     // The model's own clips have their own names.
     assert_eq!(names(&import(&with_clips(&["Take 001"]), &with_clips(&["Nod"]))), ["take_001", "nod"]);
-    let twice = [("a/walk.glb", with_clips(&["Take 001"])), ("b/walk.glb", with_clips(&["Take 001"]))];
+    let twice = [("a/walk.glb", with_clips(&["Take 001"])), ("b/walk.glb", with_other_clips(&["Take 001"]))];
     let outcome = import_files(&still(), &twice, None);
     let names: Vec<&str> = outcome.model().clips.iter().map(|clip| &*clip.name).collect();
     assert_eq!(names, ["walk", "walk_2"]);
@@ -233,14 +245,15 @@ fn clips_without_names_of_their_own_have_those_of_their_files() {
 
 #[test]
 fn clips_of_one_name_in_several_files_get_numbers() {
-    let outcome = import(&turning(), &turning());
+    let other = with_other_clips(&["Turn"]);
+    let outcome = import(&turning(), &other);
     let clips: Vec<_> = outcome.model().clips.iter().map(|clip| (&*clip.name, clip.file.as_deref())).collect();
     assert_eq!(clips, [("turn", None), ("turn_2", Some("other.glb"))]);
     let message =
         "2 clips have the name `turn` in Rust: `Turn` of model.glb keeps it, `Turn` of other.glb becomes `turn_2`";
     assert_eq!(outcome.warnings(), [format!("model `model`: {message}")]);
     // A table finds the clip by its number. The name alone could be either of them.
-    let listed = |tables| import_files(&turning(), &[("other.glb", turning())], Some(tables));
+    let listed = |tables| import_files(&turning(), &[("other.glb", other.clone())], Some(tables));
     let outcome = listed(vec![clip("turn_2", None)]);
     assert_eq!(outcome.model().clips[0].file.as_deref(), Some("other.glb"));
     refused(
@@ -256,17 +269,53 @@ fn clips_of_one_name_in_several_files_get_numbers() {
 fn many_clips_with_numbers_are_one_warning() {
     let titles = ["Idle", "Walk", "Run", "Jump", "Fall", "Land", "Die"];
     let own = with_clips(&titles);
-    let outcome = import(&own, &with_clips(&titles));
+    let outcome = import(&own, &with_other_clips(&titles));
     let names: Vec<&str> = outcome.model().clips.iter().map(|clip| &*clip.name).collect();
     assert_eq!(names[5..9], ["land", "die", "idle_2", "walk_2"]);
     let message = "7 names in Rust are those of several clips each: one clip keeps the name, the others are baked as \
                    `die_2`, `fall_2`, `idle_2`, `jump_2`, `land_2` and 2 more";
     assert_eq!(outcome.warnings(), [format!("model `model`: {message}")]);
     // Two names have a warning each, which says which clip is meant.
-    let outcome = import(&own, &with_clips(&titles[..2]));
+    let outcome = import(&own, &with_other_clips(&titles[..2]));
     assert_eq!(outcome.warnings().len(), 2, "{:#?}", outcome.warnings());
     warned(&outcome, &["`Idle` of other.glb becomes `idle_2`"]);
     warned(&outcome, &["`Walk` of other.glb becomes `walk_2`"]);
+}
+
+#[test]
+fn a_clip_that_several_files_have_is_baked_once() {
+    let library = |title: &str| with_clips(&["Rest", title]);
+    let files = [("walks.glb", library("Walk")), ("runs.glb", library("Run"))];
+    let outcome = import_files(&still(), &files, None);
+    assert_eq!(names(&outcome), ["rest", "walk", "run"]);
+    assert_eq!(outcome.model().clips[0].file.as_deref(), Some("walks.glb"));
+    // Also if the manifest lists the clips: by their name, of one of the files, or both.
+    let listed = |tables| import_files(&still(), &files, Some(tables));
+    let files_of = |outcome: &Outcome| -> Vec<Option<String>> {
+        outcome.model().clips.iter().map(|clip| clip.file.clone()).collect()
+    };
+    let outcome = listed(vec![clip("rest", None), clip("run", None)]);
+    assert_eq!((names(&outcome), &*files_of(&outcome)[0].clone().unwrap()), (vec!["rest", "run"], "walks.glb"));
+    let outcome = listed(vec![clip("walk", None), clip("rest", Some("runs.glb#Rest"))]);
+    assert_eq!(files_of(&outcome)[1].as_deref(), Some("runs.glb"));
+    assert_eq!(names(&listed(vec![clip("rest_2", None), clip("rest", None)])), ["rest_2", "rest"]);
+
+    // Clips that differ in a key, a node, an interpolation or an event are not the same.
+    let changes: [fn(&mut Gltf); 4] = [
+        |g| *g = titled(turning_to([0.0, 0.6, 0.0, 0.8]), &["Rest", "Run"]),
+        |g| g.json["nodes"][2]["name"] = json!("Neck"),
+        |g| g.json["animations"][0]["samplers"][0]["interpolation"] = json!("STEP"),
+        |g| g.json["animations"][0]["extras"] = json!({ "events": { "step": [0.5] } }),
+    ];
+    for change in changes {
+        let mut other = library("Run");
+        change(&mut other);
+        let outcome = import_files(&still(), &[files[0].clone(), ("runs.glb", other)], None);
+        let names: Vec<&str> = outcome.model().clips.iter().map(|clip| &*clip.name).collect();
+        assert_eq!(names, ["rest", "walk", "rest_2", "run"], "{:#?}", outcome.warnings());
+    }
+    // Nor are clips of other names in one file.
+    assert_eq!(names(&import_files(&still(), &[("walks.glb", with_clips(&["Rest", "Pose"]))], None)), ["rest", "pose"]);
 }
 
 /// Imports a model with entries of `animations`, of which `other.glb` and `model.glb` exist.
