@@ -402,9 +402,11 @@ impl<'a, 'f> ClipReader<'a, 'f> {
         let names = list(labels.iter().map(String::as_str), LISTED);
         let mut help =
             format!("nodes of animation files are matched by name: {model} must have nodes of the same names");
+        let moved = self.moved_names();
+        let closest = |name: &String| self.names.closest(name).filter(|of_model| !moved.contains(of_model));
         let nearly: Vec<String> = labels
             .iter()
-            .filter_map(|name| Some(format!("{} = {}", quoted(name), quoted(self.names.closest(name)?))))
+            .filter_map(|name| Some(format!("{} = {}", quoted(name), quoted(closest(name)?))))
             .take(LISTED)
             .collect();
         let near =
@@ -422,6 +424,16 @@ impl<'a, 'f> ClipReader<'a, 'f> {
             let message = format!("{count} of {all} nodes that the clips move do not exist in {model}: {names}{near}");
             of_files.add(file, Diagnostic::warning(DiagnosticCode::ClipUnknownNodes, message).help(help));
         }
+    }
+
+    /// Returns the names of the model's nodes that the file moves.
+    fn moved_names(&self) -> BTreeSet<&'a str> {
+        let name = |file: &'a File<'f>, node: usize| file.document.nodes[node].name.as_deref();
+        let of_model = |node: &usize| match self.names.find(name(self.source.file, *node)?) {
+            NodeMatch::Same(node) | NodeMatch::Alike(node) => name(self.model, node),
+            NodeMatch::None | NodeMatch::Ambiguous(_) => None,
+        };
+        self.known.iter().filter_map(of_model).collect()
     }
 
     /// Returns a warning about the nodes that were matched although their names differ.

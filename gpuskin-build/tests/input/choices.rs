@@ -299,6 +299,10 @@ fn clips_match_nodes_whose_names_differ_in_a_prefix() {
     assert_eq!((moved(&outcome), outcome.warnings().len()), (vec![1, 2], 0));
     // Names that nearly match are listed, but not matched.
     refused(&with_other(&moving(&["Hed", "Spines"]), None), &["nearly match: `Hed` = `Head`, `Spines` = `Spine`"]);
+    // But not those that another node moves.
+    let warnings = with_other(&moving(&["Head", "mixamorig:Spine", "Hed", "Spines"]), None).warnings();
+    assert!(warnings.iter().any(|warning| warning.contains("2 of 4 nodes")), "{warnings:#?}");
+    assert!(!warnings.iter().any(|warning| warning.contains("nearly match")), "{warnings:#?}");
     refused(&with_renamed(&moving(&["Head"]), None, &[("*", "x*")]), &["only nodes that"]);
 }
 
