@@ -50,6 +50,21 @@ struct Strided<'a> {
     stride: usize,
 }
 
+/// Numbers of an accessor as they are stored.
+struct Stored<'a> {
+    data: Strided<'a>,
+    /// Number and type of the elements: components, shape, whether integers are normalised.
+    kind: (USize64, Component, Shape, bool),
+    /// Bytes of an element.
+    size: usize,
+}
+
+impl Stored<'_> {
+    fn element(&self, i: usize) -> &[u8] {
+        &self.data.bytes[i * self.data.stride..][..self.size]
+    }
+}
+
 impl File<'_> {
     /// Returns the numbers of an accessor, element by element. Normalised integers are mapped to
     /// -1..1 or 0..1.
@@ -97,16 +112,16 @@ impl File<'_> {
         (other, of_other): (&File<'_>, Index<Accessor>),
         left: &mut u64,
     ) -> bool {
-        let Some((a, kind, size)) = self.stored(index) else { return false };
-        let Some((b, other_kind, _)) = other.stored(of_other) else { return false };
-        let Some(rest) = left.checked_sub(size as u64 * kind.0.0).filter(|_| kind == other_kind) else { return false };
+        let (Some(a), Some(b)) = (self.stored(index), other.stored(of_other)) else { return false };
+        let Some(rest) = left.checked_sub(a.size as u64 * a.kind.0.0).filter(|_| a.kind == b.kind) else {
+            return false;
+        };
         *left = rest;
-        (0..kind.0.0 as usize).all(|i| a.bytes[i * a.stride..][..size] == b.bytes[i * b.stride..][..size])
+        (0..a.kind.0.0 as usize).all(|i| a.element(i) == b.element(i))
     }
 
-    /// Returns the bytes of an accessor, the number and the type of its elements, and their size in bytes; `None` if it is
-    /// sparse or damaged.
-    fn stored(&self, index: Index<Accessor>) -> Option<(Strided<'_>, (USize64, Component, Shape, bool), usize)> {
+    /// Returns the numbers of an accessor as they are stored; `None` if it is sparse or damaged.
+    fn stored(&self, index: Index<Accessor>) -> Option<Stored<'_>> {
         let accessor = self.document.accessors.get(index.value()).filter(|accessor| accessor.sparse.is_none())?;
         let (Checked::Valid(GenericComponentType(component)), Checked::Valid(shape)) =
             (accessor.component_type, accessor.type_)
@@ -116,7 +131,7 @@ impl File<'_> {
         let size = component.size() * shape.multiplicity();
         let offset = accessor.byte_offset.unwrap_or_default();
         let data = self.strided(accessor.buffer_view?, offset, size as u64, accessor.count).ok()?;
-        Some((data, (accessor.count, component, shape, accessor.normalized), size))
+        Some(Stored { data, kind: (accessor.count, component, shape, accessor.normalized), size })
     }
 
     fn decode(&self, index: Index<Accessor>, shape: Shape, allowed: AllowedComponents) -> Result<Vec<f64>, Diagnostic> {

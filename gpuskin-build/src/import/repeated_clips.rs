@@ -23,13 +23,13 @@ impl ClipComparison {
     pub(super) fn same(&mut self, (a, of_a): (&File<'_>, usize), (b, of_b): (&File<'_>, usize)) -> bool {
         let [of_a, of_b] = [(&a.document, of_a), (&b.document, of_b)].map(|(file, i)| (file, &file.animations[i]));
         let samplers = [of_a, of_b].map(|(_, animation)| &animation.samplers);
-        let mut same = |(of_a, of_b): (&Sampler, &Sampler)| {
+        let same = |(of_a, of_b): (&Sampler, &Sampler)| {
             let mut same = |of_a, of_b| a.has_same_bytes(of_a, (b, of_b), &mut self.left);
             of_a.interpolation == of_b.interpolation && same(of_a.input, of_b.input) && same(of_a.output, of_b.output)
         };
         move_the_same([of_a, of_b])
             && samplers[0].len() == samplers[1].len()
-            && samplers[0].iter().zip(samplers[1]).all(|pair| same(pair))
+            && samplers[0].iter().zip(samplers[1]).all(same)
     }
 }
 

@@ -21,7 +21,7 @@
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::panic::{catch_unwind, set_hook, take_hook};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -102,10 +102,17 @@ fn run_one(test: &Test, captures: bool) -> Result<Completion, Failed> {
             false => Ok(Completion::ignored_with(missing)),
         };
     }
-    OUTPUT.set(captures.then(String::new));
-    let result = catch_unwind(AssertUnwindSafe(test.body));
-    let output = OUTPUT.take().unwrap_or_default();
-    result.map(|()| Completion::Completed).map_err(|_| output.trim_end().into())
+    let body = test.body;
+    let run = move || {
+        OUTPUT.set(captures.then(String::new));
+        let result = catch_unwind(body);
+        result.map_err(|_| OUTPUT.take().unwrap_or_default())
+    };
+    // Joined: drivers crash if the process ends while values of a thread that used them are dropped, for which libtest's threads
+    // do not wait.
+    let thread = std::thread::Builder::new().name(test.name.to_owned()).spawn(run);
+    let result = thread.map_err(|e| e.to_string())?.join().map_err(|_| "the thread of the test ended".to_owned())?;
+    result.map(|()| Completion::Completed).map_err(|output| output.trim_end().into())
 }
 
 /// Adds the message of a panic to the output of its test. Panics on other threads are printed at once.
