@@ -52,6 +52,8 @@ pub(super) struct SelectedClip {
 const LISTED: usize = 5;
 /// Maximum number of names of several clips with a warning each.
 const MOST_COLLISIONS: usize = 2;
+/// Maximum number of different clips of one name with which a clip is compared.
+const MOST_COMPARED: usize = 8;
 /// Maximum number of clips in all files of a model, including clips that are not baked.
 const MAX_OFFERS: usize = 1 << 14;
 
@@ -217,15 +219,17 @@ fn mark_repeated(offers: &mut [AvailableClip], sources: &[ClipFile<'_, '_>]) {
     let comparable: Vec<bool> =
         sources.iter().map(|source| by_name(source) && !source.file.may_have_events()).collect();
     let mut comparison = ClipComparison::new();
-    let mut first: BTreeMap<(&str, &str), &AvailableClip> = BTreeMap::new();
+    let mut different: BTreeMap<(&str, &str), Vec<&AvailableClip>> = BTreeMap::new();
+    let clip = |offer: &AvailableClip| (sources[offer.source].file, offer.animation);
     let repeated = |offer| {
-        let AvailableClip { source, animation, title, identifier, .. }: &AvailableClip = offer;
-        let first = *first.entry((title, identifier)).or_insert(offer);
-        let clip = |source: usize, animation: usize| (sources[source].file, animation);
-        first.source != *source
-            && comparable[first.source]
-            && comparable[*source]
-            && comparison.same(clip(first.source, first.animation), clip(*source, *animation))
+        let AvailableClip { source, title, identifier, .. }: &AvailableClip = offer;
+        let different = different.entry((title, identifier)).or_default();
+        let mut earlier = different.iter().filter(|of| of.source != *source && comparable[of.source]);
+        let repeated = comparable[*source] && earlier.any(|of| comparison.same(clip(of), clip(offer)));
+        if !repeated && different.len() < MOST_COMPARED {
+            different.push(offer);
+        }
+        repeated
     };
     let repeated: Vec<bool> = offers.iter().map(repeated).collect();
     offers.iter_mut().zip(repeated).for_each(|(offer, repeated)| offer.is_repeated = repeated);

@@ -108,8 +108,8 @@ fn run_one(test: &Test, captures: bool) -> Result<Completion, Failed> {
         let result = catch_unwind(body);
         result.map_err(|_| OUTPUT.take().unwrap_or_default())
     };
-    // Joined: drivers crash if the process ends while values of a thread that used them are dropped, for which libtest's threads
-    // do not wait.
+    // Joined: drivers may crash if the process ends while values of a thread that used them are dropped, for which a scope of threads
+    // does not wait.
     let thread = std::thread::Builder::new().name(test.name.to_owned()).spawn(run);
     let result = thread.map_err(|e| e.to_string())?.join().map_err(|_| "the thread of the test ended".to_owned())?;
     result.map(|()| Completion::Completed).map_err(|output| output.trim_end().into())
