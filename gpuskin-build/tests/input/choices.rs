@@ -682,7 +682,7 @@ fn clips_of_one_name_in_several_files_can_be_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut other = figure();
     other.json["animations"].as_array_mut().expect("a list").remove(0);
-    // Else it would be the same clip.
+    // A clip with the same keys would be left out.
     other.json["animations"][0]["samplers"][0]["interpolation"] = json!("STEP");
     std::fs::write(folder.path().join("model.glb"), figure().glb()).expect("writable");
     std::fs::write(folder.path().join("other.glb"), other.glb()).expect("writable");
