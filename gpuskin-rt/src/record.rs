@@ -95,35 +95,34 @@ impl PlaceRecord {
         self.rotation = packed_rotation(rotation);
     }
 
-    /// Sets the transform to [`Transform::finite`] of one.
-    pub(crate) fn set_finite(&mut self, transform: &Transform) {
+    /// Sets the transform to [`Transform::finite`] of one. Returns whether that is the same.
+    pub(crate) fn set_finite(&mut self, transform: &Transform) -> bool {
         // Two calls, so that no copy of the usual transform is made.
-        if transform.is_finite() {
+        let same = transform.is_finite();
+        if same {
             self.set_transform(*transform);
         } else {
             self.set_transform(transform.replaced());
         }
+        same
     }
 
-    /// Sets the transforms of records to [`Transform::finite`] of each. Returns whether that changed none.
+    /// Sets the transforms of records to [`Transform::finite`] of each. Returns whether all are the same.
     pub(crate) fn set_all(records: &mut [Self], transforms: &[Transform]) -> bool {
+        let set_each = |records: &mut [Self], transforms: &[Transform]| {
+            records.iter_mut().zip(transforms).fold(true, |all, (record, transform)| all & record.set_finite(transform))
+        };
         let (fours, rest) = records.as_chunks_mut::<4>();
         let (of_fours, of_rest) = transforms.as_chunks::<4>();
         let mut all = true;
         for (records, transforms) in fours.iter_mut().zip(of_fours) {
-            let pairs = records.iter_mut().zip(transforms);
             if Transform::are_finite(transforms) {
-                pairs.for_each(|(record, transform)| record.set_transform(*transform));
+                records.iter_mut().zip(transforms).for_each(|(record, transform)| record.set_transform(*transform));
             } else {
-                all = false;
-                pairs.for_each(|(record, transform)| record.set_finite(transform));
+                all &= set_each(records, transforms);
             }
         }
-        for (record, transform) in rest.iter_mut().zip(of_rest) {
-            all &= transform.is_finite();
-            record.set_finite(transform);
-        }
-        all
+        all & set_each(rest, of_rest)
     }
 
     /// Returns the appearance, with the words of what the instance plays.

@@ -98,6 +98,7 @@ pub(super) struct File<'a> {
     loaded: Vec<OnceCell<Result<Vec<u8>, Diagnostic>>>,
     /// Decompressed buffer views.
     decoded: Vec<OnceCell<Result<Vec<u8>, Box<Diagnostic>>>>,
+    may_have_events: OnceCell<bool>,
     /// Elements that take the place of buffer views while a primitive is read.
     pub unpacked: RefCell<Rc<Unpacked>>,
     shared: &'a ImportContext<'a>,
@@ -134,6 +135,7 @@ impl<'a> File<'a> {
             first,
             loaded,
             decoded,
+            may_have_events: OnceCell::new(),
             unpacked: RefCell::default(),
             shared,
         })
@@ -166,7 +168,7 @@ impl<'a> File<'a> {
 
     /// Returns whether a clip of the file may have events in its `extras`; most files have none.
     pub(super) fn may_have_events(&self) -> bool {
-        self.json().windows(8).any(|bytes| bytes == b"\"events\"")
+        *self.may_have_events.get_or_init(|| self.json().windows(8).any(|bytes| bytes == b"\"events\""))
     }
 
     /// Returns the bytes and the stride of a buffer view.

@@ -214,18 +214,20 @@ fn name_by_file(offers: &mut [AvailableClip], sources: &[ClipFile<'_, '_>]) {
 /// Marks clips that an earlier file has: of the same names and the same curves. Only one of them is baked, unless the
 /// manifest lists another one.
 fn mark_repeated(offers: &mut [AvailableClip], sources: &[ClipFile<'_, '_>]) {
-    let by_name = |source: &ClipFile<'_, '_>| !matches!(source.nodes, ClipNodes::Retargeted(..));
     // Events in `extras` may differ.
-    let comparable: Vec<bool> =
-        sources.iter().map(|source| by_name(source) && !source.file.may_have_events()).collect();
+    let comparable = |of: &AvailableClip| {
+        let source = &sources[of.source];
+        !matches!(source.nodes, ClipNodes::Retargeted(..)) && !source.file.may_have_events()
+    };
     let mut comparison = ClipComparison::new();
     let mut different: BTreeMap<(&str, &str), Vec<&AvailableClip>> = BTreeMap::new();
     let clip = |offer: &AvailableClip| (sources[offer.source].file, offer.animation);
     let repeated = |offer| {
         let AvailableClip { source, title, identifier, .. }: &AvailableClip = offer;
         let different = different.entry((title, identifier)).or_default();
-        let mut earlier = different.iter().filter(|of| of.source != *source && comparable[of.source]);
-        let repeated = comparable[*source] && earlier.any(|of| comparison.same(clip(of), clip(offer)));
+        let mut of_others = different.iter().filter(|of| of.source != *source);
+        let repeated =
+            of_others.any(|of| comparable(of) && comparable(offer) && comparison.same(clip(of), clip(offer)));
         if !repeated && different.len() < MOST_COMPARED {
             different.push(offer);
         }

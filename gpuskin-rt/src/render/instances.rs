@@ -319,7 +319,7 @@ impl Instances {
             }
             for (id, transform) in ids.iter().zip(transforms) {
                 match index(crowd, slots, *id).and_then(|index| places.get_mut(index)) {
-                    Some(place) => place.set_finite(transform),
+                    Some(place) => _ = place.set_finite(transform),
                     None => stale = stale.or(Some(*id)),
                 }
             }

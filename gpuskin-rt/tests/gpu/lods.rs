@@ -1,4 +1,5 @@
-//! Levels of detail on the GPU: each instance is drawn in the LOD that the CPU reference selects.
+//! Levels of detail on the GPU: each instance is drawn in the LOD that the CPU reference selects;
+//! and instances beyond the palette slots use poses of others where vertices cannot evaluate them.
 
 use crate::common::model::{Pose, Random, Recipe, TestModel, plain};
 use crate::common::{BACKENDS, Canvas, Gpu, Picture, compute, gpu, open};
@@ -232,6 +233,27 @@ pub fn lods_draw_same_picture_in_one_or_many_calls() {
         let kinds = 1 + u32::from(time_grid.is_some());
         assert_eq!((at_once.2.lods, at_once.2.draws), (4, 2 * kinds), "{}", at_once.2);
         assert_eq!((one_by_one.2.lods, one_by_one.2.draws), (4, 2 * kinds * 4), "{}", one_by_one.2);
+    }
+}
+
+/// All instances show the same pose, so that the poses of others do not change the picture.
+pub fn instances_beyond_palette_slots_use_poses_of_others() {
+    let test = test_model(true, Encoding::LocalPacked);
+    for backend in BACKENDS {
+        // Without `INDIRECT_FIRST_INSTANCE`, no vertices evaluate poses for which there is no slot.
+        let gpu = open(backend, wgpu::Limits::downlevel_defaults(), wgpu::Features::empty());
+        let Some(gpu) = gpu else { continue };
+        let draw_with = |visible| {
+            let of_crowd = CrowdDescriptor { visible, ..Default::default() };
+            let mut scene = crowded(&gpu, &test, RendererDescriptor::default(), of_crowd);
+            let picture = draw(&gpu, &mut scene, &cameras());
+            assert!(scene.crowd.count_drawn(&scene.renderer, View::MAIN).unwrap().total() > 100);
+            picture
+        };
+        let expected = draw_with(None);
+        for visible in [0, 1, 70, COUNT * 2] {
+            assert!(draw_with(Some(visible)) == expected, "{visible} on {}", gpu.name);
+        }
     }
 }
 

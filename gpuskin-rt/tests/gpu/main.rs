@@ -147,6 +147,7 @@ fn main() -> std::process::ExitCode {
         test!(lods::shadow_maps_allow_a_larger_error, COMPUTE),
         test!(lods::lod_draws_its_own_triangles, COMPUTE),
         test!(lods::lods_draw_same_picture_in_one_or_many_calls, GPU),
+        test!(lods::instances_beyond_palette_slots_use_poses_of_others, COMPUTE),
         test!(lods::layers_are_culled_by_model_bounds_and_live_bones_are_never_culled, COMPUTE),
         test!(material::white_surfaces_reflect_all_ambient_light, GPU),
         test!(material::white_surfaces_reflect_all_sunlight),
